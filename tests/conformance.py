@@ -34,7 +34,7 @@ from places import WINE
 from sklearn.base import clone
 from strategies import few_starts, number_for, planted_labels, usual, with_equal_rows
 
-from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consensus, report
+from ensemblage import METHODS, Ensemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
 from ensemblage.consensus.diagnostics import Diagnostics
 from ensemblage.metrics import INTERNAL_INDICES, coassociation, confidence, density
@@ -346,7 +346,7 @@ def cannot_link(name: str, setting: Setting) -> str | None:
 def memberships(name: str, setting: Setting) -> str | None:
     """Zeros and ones are labels; or the method says that it counts by labels alone."""
     labels = planted_labels(n=90, p=7, k=3, noise=0.1, seed=2)[0]
-    soft = SoftEnsemble([np.eye(3)[z] for z in labels.T])
+    soft = Ensemble.from_memberships([np.eye(3)[z] for z in labels.T])
     try:
         model = method_of(name).fit(soft)
     except ValueError:
@@ -432,7 +432,7 @@ def what_the_record_says_is_what_the_method_does(name: str, setting: Setting) ->
     labels = planted_labels(n=60, p=5, k=3, noise=0.2, seed=6)[0]
     gaps = labels.copy()
     gaps[::7, 1] = -1
-    soft = SoftEnsemble([np.random.default_rng(j).dirichlet(np.ones(3), 60) for j in range(5)])
+    soft = Ensemble.from_memberships([np.random.default_rng(j).dirichlet(np.ones(3), 60) for j in range(5)])
 
     def fits(given: Any, n_clusters: int | None = 3, **arguments: Any) -> bool:
         model = method_of(name, n_clusters, **({"weights": [3, 1, 1, 1, 2]} if arguments.pop("weighted", 0) else {}))
@@ -491,7 +491,7 @@ def finds_the_number(name: str, setting: Setting) -> str | None:
     return None
 
 
-# ---- What is told of it ----
+# ---- What is reported of it ----
 
 
 @column("report, JSON")

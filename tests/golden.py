@@ -26,7 +26,7 @@ from sklearn.model_selection import ParameterGrid
 from strategies import few_starts, planted_labels, random_labels, usual, values_of, with_equal_rows
 
 import ensemblage
-from ensemblage import METHODS, Ensemble, SoftEnsemble, metrics, posterior, ranking
+from ensemblage import METHODS, Ensemble, metrics, posterior, ranking
 
 REFERENCE = "3abb471488e7f6dfa668bd9985aa36b3e211a5c9"
 """Hash of the commit whose library both files are written from, once it is chosen. Empty: any commit."""
@@ -211,8 +211,8 @@ def names_for(labels):
 @cache
 def all_kinds():
     """Kind of input → labels, what else is given to the method, what is given to `fit`, new rows."""
-    soft, new_soft = (SoftEnsemble(soft_blocks(n, 6, 3, seed=n)) for n in (80, 20))
-    soft_gaps = SoftEnsemble(soft_blocks(80, 6, 3, missing=0.2, seed=14))
+    soft, new_soft = (Ensemble.from_memberships(soft_blocks(n, 6, 3, seed=n)) for n in (80, 20))
+    soft_gaps = Ensemble.from_memberships(soft_blocks(80, 6, 3, missing=0.2, seed=14))
     return {
         "complete": (HARD, {}, {}, NEW),
         "missing": (GAPS, {}, {}, NEW),
@@ -352,7 +352,7 @@ OPTIONS = {  # of the estimator of the method: grids of parameters; each is trie
         {"linkage": ["single", "average", "complete"], "association_threshold": [None, 0.2, "kmeans", "gmm"]},
     ],
     "negmm": [
-        {"association_threshold": ["search", 0.2, "kmeans", "gmm"], "deduplicate": [True, False]},
+        {"association_threshold": ["search", 0.2, "kmeans", "gmm"], "distinct": [True, False]},
         {"n_neighbors": [3, 9], "association_threshold": ["search", "kmeans"]},
     ],
     "cspa": [
@@ -541,7 +541,7 @@ KNOWN = {"must_link": MUST, "cannot_link": CANNOT, "known_labels": np.arange(120
 AVERAGES = ("arithmetic", "geometric", "min", "max")
 VARIANTS = ("published", "ohl")
 RANKINGS = {  # class: grids of parameters, and what is given to `fit`; with True the features
-    "Discotec": (
+    "DISCOTEC": (
         [{"measure": ["binary", "tv", "kl", "hellinger"], "max_pairs": [0, 10**6], "n_sampled_pairs": [5_000]}],
         KNOWN,
     ),

@@ -18,7 +18,7 @@ from places import ROOT
 from shell import fail, succeed
 from test_parameters_count import assert_counts
 
-from ensemblage import METHODS, ConsensusClustering, SoftEnsemble, cite, load, make_consensus
+from ensemblage import METHODS, ConsensusClustering, Ensemble, cite, load, make_consensus
 from ensemblage.base.references import Reference
 from ensemblage.consensus import compare_methods
 
@@ -154,7 +154,7 @@ def test_the_base_class_refuses_what_the_record_has_not(monkeypatch, pairs):
     with pytest.raises(ValueError, match="it cannot keep objects apart"):
         make_consensus("pairs").fit(LABELS, cannot_link=[[0, 1]])
     with pytest.raises(ValueError, match="it cannot use memberships"):
-        make_consensus("pairs").fit(SoftEnsemble([np.eye(2), np.eye(2)]))
+        make_consensus("pairs").fit(Ensemble.from_memberships([np.eye(2), np.eye(2)]))
     with_capabilities(monkeypatch, pairs, missing_labels=False)
     gaps = [[0, 0], [0, -1], [1, 1]]
     with pytest.raises(ValueError, match=r"X of PairComponents must have a label for every object .* Got missing ones"):

@@ -54,7 +54,7 @@ from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._wat import weights_of
 from ensemblage.pipeline import _blocks
 from ensemblage.preprocessing import Preprocessor
-from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex, SelectMembers
+from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex, SelectMembers
 from ensemblage.tables.column import label_values
 
 pytestmark = FORMER
@@ -187,7 +187,7 @@ def with_one_thread():
         model = usual(name, 3)
         options = {"random_state": 0, "n_jobs": 1, "partitioner": "spectral"}
         calls[name] = model.set_params(**{o: v for o, v in options.items() if o in model.get_params()}).fit
-    for ranker in (AverageAgreement(), AverageAgreement("ari"), Discotec(), Discotec("tv", max_pairs=0)):
+    for ranker in (AverageAgreement(), AverageAgreement("ari"), DISCOTEC(), DISCOTEC("tv", max_pairs=0)):
         calls[str(ranker)] = ranker.set_params(n_jobs=1).fit
     for index in INTERNAL_INDICES:
         calls[index] = partial(InternalIndex(index, n_jobs=1).fit, features=X)
@@ -434,7 +434,7 @@ def test_negmm_takes_the_threshold_of_the_least_index(seed):
 def test_max_pairs_are_the_pairs_of_distinct_rows(max_pairs, exact):
     """Four distinct rows have ten, with themselves: as many are counted, one less and they are drawn."""
     labels = [[0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 0]]
-    model = Discotec("hellinger", max_pairs=max_pairs, random_state=0).fit(labels)
+    model = DISCOTEC("hellinger", max_pairs=max_pairs, random_state=0).fit(labels)
     assert (model.standard_errors_ == 0).all() == exact
 
 
@@ -443,7 +443,7 @@ def test_as_many_pairs_are_drawn_as_were_asked_for(monkeypatch, n_pairs):
     """Of complete labels each pair has labels, so the share of pairs on which two differ has that denominator."""
     limit(monkeypatch, "pairs drawn at once", 3)
     labels = random_labels(n=20, p=9, k=2, seed=0)
-    numerators = n_pairs * Discotec(max_pairs=0, n_sampled_pairs=n_pairs, random_state=0).fit(labels).scores_
+    numerators = n_pairs * DISCOTEC(max_pairs=0, n_sampled_pairs=n_pairs, random_state=0).fit(labels).scores_
     np.testing.assert_allclose(numerators, np.rint(numerators), atol=1e-9)
     assert len(set(np.rint(numerators))) > 1
 
@@ -555,7 +555,7 @@ def test_two_missing_entries_are_no_equal_labels(k):
     first = np.array([*range(k), -1, -1, 0, k - 1, k - 1])
     labels = np.column_stack([first, random_labels(n=len(first), p=2, k=3, seed=k)])
     expected = [naive.discotec(labels, z) for z in labels.T]
-    np.testing.assert_allclose(Discotec(n_jobs=1).fit(labels).scores_, expected)
+    np.testing.assert_allclose(DISCOTEC(n_jobs=1).fit(labels).scores_, expected)
 
 
 @pytest.mark.parametrize(("imbalance", "expected"), [(None, [0, 0, 1, 1]), (0.9, [0, 0, 0, 1]), (0.4, [0, 0, 1, 1])])

@@ -16,7 +16,7 @@ from places import TESTS
 
 import ensemblage
 from ensemblage import METHODS, make_consensus
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 ROOT = Path(ensemblage.__file__).parent
 CORE = ("labels", "counting", "consensus", "ranking")
@@ -30,7 +30,7 @@ def labels():
 
 
 def estimator(name):
-    made = Discotec() if name == "discotec" else make_consensus(name, n_clusters=3)
+    made = DISCOTEC() if name == "discotec" else make_consensus(name, n_clusters=3)
     known = made.get_params()
     return made.set_params(**{key: value for key, value in (("random_state", 0), ("n_jobs", 1)) if key in known})
 

@@ -9,14 +9,14 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from ensemblage import ConsensusClustering
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.generation import RandomKPartitions
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 WRONG = """
 from ensemblage import ConsensusClustering, choose_k
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.generation import RandomKPartitions
 from ensemblage.preprocessing import Preprocessor
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 ConsensusClustering(3, quality="better")
 KMeansConsensus(n_clusters="three")
@@ -25,7 +25,7 @@ ConsensusClustering(n_cluster=3)
 KMeansConsensus(3, max_iters=10)
 EvidenceAccumulation(3, threshold=0.5)
 RandomKPartitions(partitions=10)
-Discotec(pairs=10)
+DISCOTEC(pairs=10)
 Preprocessor(standardise=True)
 ConsensusClustering(3).label_
 """
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from ensemblage import ConsensusClustering
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.generation import RandomKPartitions
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 X = [[0.0], [1.0]]
 assert_type(ConsensusClustering(3).fit(X).labels_, NDArray[np.int32])
@@ -50,8 +50,8 @@ assert_type(EvidenceAccumulation(3).fit(X).confidence_, NDArray[np.float64])
 assert_type(EvidenceAccumulation(3).fit(X).linkage_matrix_, NDArray[np.float64])
 assert_type(EvidenceAccumulation(3).fit_predict(X), NDArray[np.int32])
 assert_type(RandomKPartitions(10).fit(X).n_clusters_, NDArray[np.int64])
-assert_type(Discotec().fit(X).scores_, NDArray[np.float64])
-assert_type(Discotec().set_params(distance="tv").get_params(), dict[str, Any])
+assert_type(DISCOTEC().fit(X).scores_, NDArray[np.float64])
+assert_type(DISCOTEC().set_params(distance="tv").get_params(), dict[str, Any])
 """
 
 
@@ -82,4 +82,4 @@ def test_estimators_are_those_of_scikit_learn():
         assert isinstance(made, ClusterMixin)
         assert isinstance(made, BaseEstimator)
     assert isinstance(RandomKPartitions(), TransformerMixin)
-    assert isinstance(Discotec(), BaseEstimator)
+    assert isinstance(DISCOTEC(), BaseEstimator)

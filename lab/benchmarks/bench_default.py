@@ -38,7 +38,7 @@ from ensemblage import ConsensusClustering, Ensemble, choose_k, make_consensus
 from ensemblage.choices._choose_k import EVERY, best_of, numbers_around, numbers_up_to_root
 from ensemblage.generation import DiversePartitions, Genie
 from ensemblage.preprocessing import Preprocessor
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 from ensemblage_lab.benchmark._entries import BASELINES, RULES
 from ensemblage_lab.benchmark._scores import score
 from ensemblage_lab.benchmark._sets import BenchmarkSet, copies, find_sets
@@ -209,7 +209,7 @@ def by_number(X: NDArray[np.float64], ks: Sequence[int]) -> tuple[dict[int, AtNu
     for i, k in enumerate(ks):
         near = np.isin(of, ks[max(i - 1, 0) : i + 2])
         found[k] = combined("eac-average", list(members[:, near].T), k)
-    ranker = Discotec(n_jobs=1).fit(members)
+    ranker = DISCOTEC(n_jobs=1).fit(members)
 
     def worth(k: int) -> AtNumber:
         labels = found[k]

@@ -170,7 +170,7 @@ def negmm_rows(n):
         ensemble = Ensemble(generator.fit_transform(X))
         search, wat = NegMM(K, random_state=0), NegMM(K, association_threshold="kmeans", random_state=0)
         wat.fit(ensemble)
-        every = NegMM(K, deduplicate=False, random_state=0)
+        every = NegMM(K, distinct=False, random_state=0)
         once, always, ratio = paired(lambda s=search, e=ensemble: s.fit(e), lambda s=every, e=ensemble: s.fit(e))
         quick, _, wat_ratio = paired(lambda s=wat, e=ensemble: s.fit(e), lambda s=search, e=ensemble: s.fit(e))
         rows.append(

@@ -14,7 +14,7 @@ import numpy as np
 from common import distinct_share, extra_mb, in_fresh_process, paired, planted, seconds, table
 
 from ensemblage import Ensemble
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 T = 50
 
@@ -60,15 +60,15 @@ def numpy_by_column(codes, rows=500):
 def against_numpy(n):
     ensemble = ensemble_of(n)
     share, rows_s = distinct_share(ensemble), seconds(lambda: Ensemble(ensemble).distinct)
-    Discotec().fit(ensemble[:1000])
+    DISCOTEC().fit(ensemble[:1000])
     found = {}
     a, b, ratio = paired(
-        lambda: found.update(ours=Discotec().fit(ensemble).scores_),
+        lambda: found.update(ours=DISCOTEC().fit(ensemble).scores_),
         lambda: found.update(theirs=numpy_as_written(ensemble.codes)),
         rounds=1,
     )
     _, d, faster = paired(
-        lambda: Discotec().fit(ensemble), lambda: found.update(bytes=numpy_by_column(ensemble.codes)), rounds=3
+        lambda: DISCOTEC().fit(ensemble), lambda: found.update(bytes=numpy_by_column(ensemble.codes)), rounds=3
     )
     assert np.array_equal(found["ours"], found["theirs"])
     assert np.array_equal(found["ours"], found["bytes"])
@@ -89,13 +89,13 @@ def against_numpy(n):
 def alone(distance, n):
     ensemble = ensemble_of(n)
     share = distinct_share(ensemble)
-    Discotec(distance).fit(ensemble[:1000])
+    DISCOTEC(distance).fit(ensemble[:1000])
     return {
         "distance": distance,
         "n": f"{n:,}",
         "members": T,
         "distinct": f"{share:.1%}",
-        "s": f"{seconds(lambda: Discotec(distance).fit(ensemble)):.2f}",
+        "s": f"{seconds(lambda: DISCOTEC(distance).fit(ensemble)):.2f}",
     }
 
 
@@ -106,8 +106,8 @@ def main():
     options = parser.parse_args()
     if options.memory:
         ensemble = ensemble_of(int(options.memory))
-        Discotec().fit(ensemble[:1000])
-        sys.exit(print(f"{extra_mb(lambda: Discotec().fit(ensemble)):.0f}"))
+        DISCOTEC().fit(ensemble[:1000])
+        sys.exit(print(f"{extra_mb(lambda: DISCOTEC().fit(ensemble)):.0f}"))
     scale = 10 if options.small else 1
     table(
         "DISCOTEC, binary, against two passes over blocks in NumPy, as Algorithm 1 is written and tuned",

@@ -23,7 +23,7 @@ from common import clouds, planted, versions
 from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.consensus import CumulativeVoting, EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 WORKS: dict[str, Any] = {
     "KMeansConsensus, one start": lambda e, k: KMeansConsensus(k, n_init=1, n_jobs=1, random_state=0).fit(e),
@@ -31,7 +31,7 @@ WORKS: dict[str, Any] = {
     "single linkage": lambda e, k: EvidenceAccumulation(k, linkage="single", n_jobs=1).fit(e),
     "average linkage": lambda e, k: EvidenceAccumulation(k, linkage="average", n_jobs=1).fit(e),
     "complete linkage": lambda e, k: EvidenceAccumulation(k, linkage="complete", n_jobs=1).fit(e),
-    "DISCOTEC": lambda e, k: Discotec(n_jobs=1).fit(e),
+    "DISCOTEC": lambda e, k: DISCOTEC(n_jobs=1).fit(e),
     "pair histogram": lambda e, k: association_counts(e),
 }
 LINEAR = ("KMeansConsensus, one start", "CumulativeVoting")

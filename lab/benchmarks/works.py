@@ -17,7 +17,7 @@ from ensemblage import ConsensusClustering, Ensemble, choose_k
 from ensemblage.consensus import CSPA, CumulativeVoting, EvidenceAccumulation, KMeansConsensus, NegMM
 from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 
 def ensemble(n: int, p: int, k: int, k_low: int, k_high: int) -> Ensemble:
@@ -48,7 +48,7 @@ def counts(n: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
 
 
 def discotec(n: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-    return fit(Discotec(n_jobs=1, random_state=0), ensemble(n, 50, 10, 10, 30))
+    return fit(DISCOTEC(n_jobs=1, random_state=0), ensemble(n, 50, 10, 10, 30))
 
 
 def linkage(kind: str, n: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from fuzz import Failure, sentence_of
 from scipy.sparse import csr_array, issparse
 
-from ensemblage import METHODS, ConsensusClustering, Ensemble, SoftEnsemble, make_consensus
+from ensemblage import METHODS, ConsensusClustering, Ensemble, make_consensus
 from ensemblage.base.validation import (
     Bytes,
     Flag,
@@ -314,11 +314,11 @@ def case_of_memberships(draw: Random) -> str:
     def check(model: Any) -> None:
         sound(model, n, k)
         kept(model.labels_, links)
-        ensemble = SoftEnsemble(members)
+        ensemble = Ensemble.from_memberships(members)
         density(ensemble, model.labels_)
         assert len(ensemble.to_labels()) == n, "to_labels"
 
-    return outcome(told, lambda: make_consensus(name, k).fit(SoftEnsemble(members), **links), check)
+    return outcome(told, lambda: make_consensus(name, k).fit(Ensemble.from_memberships(members), **links), check)
 
 
 def case_of_a_graph(draw: Random) -> str:

@@ -105,7 +105,7 @@ NEAREST: dict[str, list[str]] = {
     "generation/_random_k": ["generation", "generation_disk", "progress"],
     "choices/": ["plan", "default"],
     "pipeline/": ["plan", "default"],
-    "choices/_candidates": ["candidates", "chooser"],
+    "choices/_candidate_features": ["candidates", "chooser"],
     "choices/_chooser": ["chooser", "candidates", "worlds"],
     "choices/_draws_summary": ["draws"],
     "pipeline/_blocks": ["feature_blocks", "stored_tables"],

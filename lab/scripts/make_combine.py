@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import ConsensusClustering, Ensemble, choose_k, make_consensus, report
 from ensemblage.metrics import ensemble_ari, ensemble_nmi
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 from ensemblage.report._decided import evidence_of
 
 Labels = NDArray[np.int64]
@@ -163,7 +163,7 @@ def by_agreement(ensemble: Ensemble, found: dict[int, Labels], measure: str) -> 
 
 def by_discotec(ensemble: Ensemble, found: dict[int, Labels]) -> Labels:
     beside = Ensemble(np.column_stack([np.asarray(ensemble), *found.values()]))
-    scores = Discotec(random_state=0).fit(beside).scores_[-len(found) :]
+    scores = DISCOTEC(random_state=0).fit(beside).scores_[-len(found) :]
     return list(found.values())[int(np.argmin(scores))]
 
 

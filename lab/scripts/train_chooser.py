@@ -25,7 +25,7 @@ import sklearn
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import ensemblage.choices
-from ensemblage.choices._candidates import FAMILIES, all_candidates, describe, feature_names
+from ensemblage.choices._candidate_features import FAMILIES, all_candidates, describe, feature_names
 from ensemblage.choices._chooser import ARRAYS, Trees, trained_trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS

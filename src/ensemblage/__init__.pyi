@@ -17,10 +17,8 @@ from .consensus._method import METHODS as METHODS
 from .consensus._registry import make_consensus as make_consensus
 from .consensus._saved import load as load
 from .io._read import read_table as read_table
-from .labels.counted import CountedEnsemble as CountedEnsemble
 from .labels.dask import parallel_backend as parallel_backend
 from .labels.ensemble import Ensemble as Ensemble
-from .labels.soft import SoftEnsemble as SoftEnsemble
 from .metrics._align import compare as compare
 from .pipeline._consensus_clustering import ConsensusClustering as ConsensusClustering
 from .pipeline._to_anndata import to_anndata as to_anndata

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import GreedyPartitions, RandomKPartitions
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 
@@ -38,7 +38,7 @@ def test_stages_fits_and_blocks_of_pairs_are_told(caplog, only_kernels):
     with caplog.at_level(logging.INFO, "ensemblage"):
         labels = GreedyPartitions(3, n_candidates=4, random_state=0).fit_transform(X)
         KMeansConsensus(3, random_state=0).fit(labels)
-        Discotec().fit(labels)
+        DISCOTEC().fit(labels)
     told = [r.getMessage() for r in caplog.records]
     assert told[:2] == [f"base partitions into {k} of 3 clusters, from 4 objects" for k in (2, 3)]
     assert any(text.startswith("KMeansConsensus: ") and text.endswith(" of 8 partitions") for text in told)

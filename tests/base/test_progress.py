@@ -37,7 +37,7 @@ MODELS = {
     "greedy, one cluster": (GreedyPartitions(1), 1),
     "gkcc": (GreedyKMeansConsensus(3, n_candidates=9, random_state=0), 18),
     "on features": (ConsensusClustering(3, generator=RandomKPartitions(6), random_state=0), 6),
-    "negmm": (NegMM(3, deduplicate=False, random_state=0), 51),
+    "negmm": (NegMM(3, distinct=False, random_state=0), 51),
     "negmm, one threshold": (NegMM(3, association_threshold=0.2, random_state=0), 1),
 }
 

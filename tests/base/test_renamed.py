@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from strategies import random_labels
 
 from ensemblage import make_consensus, to_anndata
-from ensemblage.consensus import KMeansConsensus
+from ensemblage.consensus import KMeansConsensus, NegMM
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 from ensemblage.n_clusters import choose_resolution
 
@@ -19,9 +19,10 @@ ESTIMATORS += [
     (make(2, random_state=0), X, "fit_on", "sample_size", 100)
     for make in (RandomKPartitions, SubspacePartitions, ProjectionPartitions)
 ]
+NEGMM = (NegMM(2, random_state=0), LABELS, "deduplicate", "distinct", False)
 
 
-@pytest.mark.parametrize(("estimator", "data", "old", "new", "value"), ESTIMATORS)
+@pytest.mark.parametrize(("estimator", "data", "old", "new", "value"), [*ESTIMATORS, NEGMM])
 def test_a_parameter_of_an_estimator(estimator, data, old, new, value):
     name, given = type(estimator).__name__, estimator.get_params()
     today = clone(estimator).set_params(**{new: value}).fit(data)

@@ -129,7 +129,7 @@ def test_others_that_hold_estimators(tmp_path):
 LABELS = planted_labels(n=60, p=6, k=3, noise=0.4, seed=1)[0]
 NEEDS = {"CSPA": "pymetis", "MCLA": "pymetis", "HGPA": "mtkahypar"}
 DRAWING = {
-    "Discotec": {"n_sampled_pairs": 100, "max_pairs": 100},
+    "DISCOTEC": {"n_sampled_pairs": 100, "max_pairs": 100},
     "GreedyKMeansConsensus": {"n_clusters": 3, "n_candidates": 4},
     "GreedyPartitions": {"n_clusters": 3, "n_candidates": 4},
     "LeidenPartitions": {"n_partitions": 4, "algorithm": "louvain"},

@@ -31,7 +31,7 @@ from ensemblage.consensus import (
 )
 from ensemblage.generation import GreedyPartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
 from ensemblage.plotting import _axes, _clusters, _profiles
-from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
+from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex
 
 pytestmark = FORMER
 
@@ -61,8 +61,8 @@ ESTIMATORS = [
     (EvidenceAccumulation, {"association_threshold": "kmeans"}),
     (EvidenceAccumulation, {"linkage": "complete"}),
     (EvidenceAccumulation, {"similarity": "ecpcs"}),
-    (Discotec, {}),
-    (Discotec, {"max_pairs": 0, "n_sampled_pairs": 10}),
+    (DISCOTEC, {}),
+    (DISCOTEC, {"max_pairs": 0, "n_sampled_pairs": 10}),
     (AverageAgreement, {}),
     (AverageAgreement, {"measure": "nmi"}),
     (InternalIndex, {}),
@@ -81,7 +81,7 @@ FUNCTIONS = [
     (former("metrics", "association_counts"), (LABELS,)),
     (metrics.pac, (LABELS,)),
     (metrics.internal_index, (FEATURES, CLUSTERING, "dunn")),
-    (Discotec().fit(LABELS).score_labels, (CLUSTERING,)),
+    (DISCOTEC().fit(LABELS).score_labels, (CLUSTERING,)),
     (profile, (CLUSTERING, FEATURES)),
     (stability.member_stability, (CLUSTERING, LABELS)),
     (few(stability.cluster_stability, n_resamples=2), (KMeans(2, n_init=1), FEATURES)),
@@ -135,7 +135,7 @@ RAGGED = [[1], [1, 2]]
         lambda: CSPA(2, recursive=PAIR).fit(LABELS),
         lambda: CSPA(2, distinct="no").fit(LABELS),
         lambda: NegMM(2, n_jobs=HUGE).fit(LABELS),
-        lambda: NegMM(2, deduplicate=None).fit(LABELS),
+        lambda: NegMM(2, distinct=None).fit(LABELS),
         lambda: KMeansConsensus(2, n_init=HUGE).fit(LABELS),
         lambda: KMeansConsensus(2, n_init=2**31).fit(LABELS),
         lambda: KMeansConsensus(2, refine=PAIR).fit(LABELS),

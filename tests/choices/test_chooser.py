@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from ensemblage import ConsensusClustering, load
 from ensemblage.base.random import settled_rows
 from ensemblage.choices import _chooser
-from ensemblage.choices._candidates import all_candidates, describe, feature_names
+from ensemblage.choices._candidate_features import all_candidates, describe, feature_names
 from ensemblage.choices._chooser import choose_candidate, learned_weights, trained_trees
 from ensemblage.datasets import make_world
 from ensemblage.generation import ScaledPartitions

@@ -396,7 +396,7 @@ def test_the_record_shows_itself():
     stability = choice.plot("stability")
     assert stability.lines[0].get_ydata().tolist() == [row.stability for row in choice.table]
     assert stability.lines[1].get_ydata().tolist() == [row.found_again for row in choice.table]
-    with pytest.raises(ValueError, match=r"kind of ResolutionChoice.plot must be one of clustree, stability"):
+    with pytest.raises(ValueError, match=r"kind of ResolutionChoice.plot must be one of 'clustree', 'stability'"):
         choice.plot("pie")
 
 

@@ -558,7 +558,7 @@ def test_a_defect_is_called_one(ensemble, monkeypatch):
     def fall(self, X, y=None, **given):
         raise AttributeError("no such thing")
 
-    monkeypatch.setattr("ensemblage.ranking.Discotec.fit", fall)
+    monkeypatch.setattr("ensemblage.ranking.DISCOTEC.fit", fall)
     result = CliRunner().invoke(main, ["rank", str(ensemble)])
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from ensemblage import Ensemble
 from ensemblage.generation import make_pool
-from ensemblage.ranking import Discotec, InternalIndex
+from ensemblage.ranking import DISCOTEC, InternalIndex
 
 IDS = [f"plant {i}" for i in range(150)]
 
@@ -37,7 +37,7 @@ def ranks(*options):
 
 def test_default_is_discotec(files):
     table = ranks("--drop-column", "species")
-    ranker = Discotec().fit(files[0])
+    ranker = DISCOTEC().fit(files[0])
     assert list(table) == ["rank", "member", "clusters", "discotec", "aari", "anmi"]
     assert table.member.tolist() == [files[0].names[j] for j in ranker.order_]
     assert table.discotec.tolist() == [f"{s:.4f}" for s in np.sort(ranker.scores_)]
@@ -54,7 +54,7 @@ def test_truth_and_features(files):
 
 def test_constraints(files):
     table = ranks("--drop-column", "species", "--must-link", "must.csv", "--cannot-link", "cannot.csv")
-    ranker = Discotec().fit(files[0], must_link=[[0, 149], [3, 4]], cannot_link=[[0, 1]])
+    ranker = DISCOTEC().fit(files[0], must_link=[[0, 149], [3, 4]], cannot_link=[[0, 1]])
     assert table.discotec.tolist() == [f"{s:.4f}" for s in np.sort(ranker.scores_)]
 
 
@@ -62,7 +62,7 @@ def test_rows_are_numbered_from_one_without_ids(files, tmp_path):
     files[0].save("ensemble.npz")
     (tmp_path / "pairs.csv").write_text("1,150\n", encoding="utf-8")
     succeed("rank", "ensemble.npz", "--must-link", "pairs.csv", "-o", "ranks.csv")
-    ranker = Discotec().fit(files[0], must_link=[[0, 149]])
+    ranker = DISCOTEC().fit(files[0], must_link=[[0, 149]])
     assert [row[3] for row in rows_of("ranks.csv")[1:]] == [f"{s:.4f}" for s in np.sort(ranker.scores_)]
 
 

@@ -218,7 +218,7 @@ TABLE = [
     (NegMM, {}, "association_threshold", "search", "kmeans", PLANTED),
     (NegMM, {}, "association_threshold", 0.2, "gmm", PLANTED),
     (NegMM, {}, "n_neighbors", 3, 9, PLANTED),
-    (NegMM, {}, "deduplicate", False, True, PLANTED),
+    (NegMM, {}, "distinct", False, True, PLANTED),
     (NegMM, {}, "max_bytes", "1GB", REFUSED, PLANTED),
     (NegMM, {}, "weights", ONE, TWO, PLANTED),
     (NegMM, {"association_threshold": "kmeans"}, "weights", ONE, TWO, PLANTED),

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
 from strategies import random_labels, usual
 
-from ensemblage import METHODS, Ensemble, SoftEnsemble, load, make_consensus
+from ensemblage import METHODS, Ensemble, load, make_consensus
 from ensemblage.consensus import (
     BisectingKMeansConsensus,
     CumulativeVoting,
@@ -160,7 +160,7 @@ def test_what_has_only_numbers_goes_by_position():
 
 def test_memberships_are_found_by_their_names():
     blocks = [[[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7], [1, 0]], [[1, 0], [1, 0], [0.5, 0.5]]]
-    soft = SoftEnsemble(blocks, names=["a", "b", "c"])
+    soft = Ensemble.from_memberships(blocks, names=["a", "b", "c"])
     model = CumulativeVoting(2).fit(soft)
     assert_array_equal(model.predict_proba(soft.select([2, 0, 1])), model.predict_proba(soft))
     with pytest.raises(ValueError, match="none named 'b'"):

@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ensemblage import ConsensusClustering
 from ensemblage.base.random import settled_rows
 from ensemblage.choices import _partition_features
-from ensemblage.choices._candidates import (
+from ensemblage.choices._candidate_features import (
     AGREEMENT,
     DEFAULT,
     FAMILIES,

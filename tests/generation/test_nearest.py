@@ -10,7 +10,7 @@ from ensemblage.generation import _dense_rows, _diverse, _nearest
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import are_dense
 from ensemblage.generation._diverse import Objects
-from ensemblage.generation._nearest import Cells, clearly_nearest, have_ties, nearest_by_cells, slack_of_products
+from ensemblage.generation._nearest import RowCells, clearly_nearest, have_ties, nearest_by_cells, slack_of_products
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ def rows_of(kind, n, d, seed=0):
 @pytest.mark.parametrize(("n", "d", "k"), [(1, 2, 1), (5, 1, 7), (40, 3, 4), (120, 6, 2), (200, 17, 16)])
 def test_cells_against_every_pair(kind, n, d, k):
     X, queries = rows_of(kind, n, d), rows_of(kind, 30, d, seed=1)
-    for found, expected in zip(Cells.of(X).nearest(queries, k), naive.nearest_rows(X, queries, k), strict=True):
+    for found, expected in zip(RowCells.of(X).nearest(queries, k), naive.nearest_rows(X, queries, k), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
 def test_a_cell_of_more_rows_than_are_compared_at_once(monkeypatch):
     monkeypatch.setattr(_nearest, "round", lambda of: 2, raising=False)
     X = rows_of("clouds", 2_000, 3)
-    squares, nearest = Cells.of(X).nearest(X[:20], 3)
+    squares, nearest = RowCells.of(X).nearest(X[:20], 3)
     expected = naive.nearest_rows(X, X[:20], 3)
     np.testing.assert_array_equal(squares, expected[0])
     np.testing.assert_array_equal(nearest, expected[1])
@@ -47,7 +47,7 @@ def test_a_cell_of_more_rows_than_are_compared_at_once(monkeypatch):
 def test_all_rows_of_a_cell_lie_within_its_radius(n, d):
     """Which is no larger than it must be."""
     X = rows_of("clouds", n, d)
-    of = Cells.of(X)
+    of = RowCells.of(X)
     assert sorted(of.names) == list(range(n))
     np.testing.assert_array_equal(of.columns.T, X[of.names])
     for c, (first, last) in enumerate(zip(of.starts[:-1], of.starts[1:], strict=True)):
@@ -57,7 +57,7 @@ def test_all_rows_of_a_cell_lie_within_its_radius(n, d):
 
 def test_cells_that_are_far_are_left_out():
     X = rows_of("clouds", 500, 4)
-    of = Cells.of(X)
+    of = RowCells.of(X)
     radii = np.zeros_like(of.radii)  # a bound too high: rows are missed
     assert (of._replace(radii=radii).nearest(X[:50], 30)[0] != of.nearest(X[:50], 30)[0]).any()
 

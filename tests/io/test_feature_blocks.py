@@ -105,7 +105,7 @@ def test_on_disk(kind, X, tmp_path):
     options = {"standardised": {"standardize": True}, "as given": {"standardize": False}}.get(kind, {})
     np.save(tmp_path / "X.npy", X)
     features = FeatureBlocks.open(tmp_path / "X.npy", memory="1GB")
-    assert repr(features) == f"StoredFeatures(12,000 objects, {X.shape[1]} features)"
+    assert repr(features) == f"FeatureBlocks(12,000 objects, {X.shape[1]} features, on disk)"
     model = ConsensusClustering(3, random_state=1, **options).fit(features)
     in_memory = ConsensusClustering(3, random_state=1, **options).fit(X)
     assert_array_equal(features.clusters(model), in_memory.labels_)

@@ -21,7 +21,7 @@ from ensemblage.kernels._jit import jit
 from ensemblage.kernels._spanning_trees import fill_planes
 from ensemblage.kernels._vectors import EIGHT
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 
@@ -122,7 +122,7 @@ def test_histogram_and_sums_follow_the_definition(n):
     labels = with_equal_rows(random_labels(n=n, p=5, k=3, seed=n), n)
     assert_array_equal(association_counts(labels), naive.association_counts(labels))
     scores = [naive.discotec(labels, z, "binary") for z in labels.T]
-    np.testing.assert_allclose(Discotec().fit(labels).scores_, scores)
+    np.testing.assert_allclose(DISCOTEC().fit(labels).scores_, scores)
 
 
 @pytest.mark.parametrize("tile_bytes", [2**15, 2**26])
@@ -135,7 +135,7 @@ def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps
     assert_array_equal(*without_bitmaps(lambda: histogram(1)))
     assert_array_equal(histogram(1), histogram(2))
     if p > 2:
-        discotec = lambda n_jobs: Discotec(n_jobs=n_jobs).fit(ensemble)  # noqa: E731
+        discotec = lambda n_jobs: DISCOTEC(n_jobs=n_jobs).fit(ensemble)  # noqa: E731
         assert_array_equal(*without_bitmaps(lambda: discotec(1).scores_))
         assert_array_equal(discotec(1).scores_, discotec(2).scores_)
         outsider = np.arange(len(labels)) % 7

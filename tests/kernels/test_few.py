@@ -9,7 +9,7 @@ from ensemblage import Ensemble
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.kernels import _jit
 from ensemblage.metrics import coassociation, ensemble_ari
-from ensemblage.ranking import AverageAgreement, Discotec, _discotec
+from ensemblage.ranking import DISCOTEC, AverageAgreement, _discotec
 
 
 def average_hierarchy(labels, weights=None):
@@ -28,7 +28,7 @@ RESULTS = {
     "average linkage": lambda labels: average_hierarchy(labels),
     "average linkage of counted rows": lambda labels: average_hierarchy(np.repeat(labels, 1 + len(labels) % 3, axis=0)),
     "average linkage by weights": lambda labels: average_hierarchy(labels, np.linspace(0.1, 1, labels.shape[1])),
-    "DISCOTEC": lambda labels: Discotec().fit(labels).scores_,
+    "DISCOTEC": lambda labels: DISCOTEC().fit(labels).scores_,
 }
 
 

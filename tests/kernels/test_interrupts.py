@@ -52,7 +52,7 @@ from ensemblage.kernels._spanning_trees import (
 )
 from ensemblage.metrics import coassociation, mm_index
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.ranking import Discotec, InternalIndex
+from ensemblage.ranking import DISCOTEC, InternalIndex
 
 # ---- Every kernel that reads the flag, at work that takes it minutes ----
 
@@ -285,8 +285,8 @@ def test_hierarchies(one_operation, linkage, parameters, missing):
         lambda: association_counts(labels_of()),
         lambda: association_counts(labels_of(0.3)),
         lambda: coassociation(labels_of()),
-        lambda: Discotec().fit(labels_of(0.3)).scores_,
-        lambda: Discotec("kl").fit(labels_of()).scores_,
+        lambda: DISCOTEC().fit(labels_of(0.3)).scores_,
+        lambda: DISCOTEC("kl").fit(labels_of()).scores_,
         lambda: InternalIndex("dunn").fit(labels_of(), features=features(80)).scores_,
         lambda: InternalIndex("mcclain_rao").fit(labels_of(), features=features(80)).scores_,
         lambda: mm_index(labels_of(), labels_of()[:, 0]),
@@ -470,7 +470,7 @@ import os, signal, sys, threading
 import numpy as np
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import Genie
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 from ensemblage.metrics._coassociation import association_counts
 labels = np.random.default_rng(0).integers(4, size=(int(sys.argv[1]), 20))
 {call}(labels[:50])  # kernels are compiled or loaded
@@ -488,7 +488,7 @@ print("finished", flush=True)
         ("EvidenceAccumulation(linkage='single').fit", 300_000),
         ("EvidenceAccumulation(linkage='complete').fit", 35_000),
         ("association_counts", 400_000),
-        ("Discotec().fit", 600_000),
+        ("DISCOTEC().fit", 600_000),
         ("Genie(3).fit", 600_000),
     ],
 )

@@ -12,9 +12,10 @@ from numpy.testing import assert_array_equal
 from places import ROOT
 from strategies import few_starts, planted_labels, usual, with_equal_rows
 
-from ensemblage import ConsensusClustering, CountedEnsemble, Ensemble
+from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.consensus import ConsensusModes, KMeansConsensus
-from ensemblage.metrics import density
+from ensemblage.metrics import coassociation, confidence, density
+from ensemblage.posterior import read_draws
 from ensemblage.ranking import AverageAgreement, SelectMembers
 
 NAMES = ["l1", "l2", 'a "quoted" one', "l4", "l5"]
@@ -114,8 +115,8 @@ def test_an_array_and_its_number_for_missing():
     E = Ensemble.from_counts(labels)
     assert (E.counts.tolist(), E.ensemble.n_clusters.tolist()) == ([2, 1, 1], [1, 2])
     assert Ensemble.from_counts(labels, missing=None).ensemble.n_clusters.tolist() == [2, 2]
-    assert repr(E) == "CountedEnsemble(3 rows of 4 objects, 2 partitions)"
-    assert isinstance(E, CountedEnsemble)
+    assert repr(E) == "Ensemble(3 rows of 4 objects, 2 partitions of 1 to 2 clusters, 16.7 % missing)"
+    assert isinstance(E, Ensemble)
 
 
 def test_the_join_in_sql():
@@ -176,7 +177,25 @@ def test_what_counts_every_row_once_refuses_it():
             take()
     with pytest.raises(ValueError, match="must have no counts here"):
         SelectMembers(AverageAgreement(), 1).fit(E)
-    with pytest.raises(ValueError, match="sample_weight must be None for a CountedEnsemble"):
+    labels = E.ensemble
+    for take in (
+        lambda: np.asarray(E),
+        lambda: Ensemble(E),
+        lambda: E[:2],
+        lambda: E.select([0]),
+        lambda: E.append_partitions(labels),
+        lambda: labels.append_partitions(E),
+        lambda: E.one_hot(),
+        lambda: E.encode([[0, 0]]),
+        lambda: E.save("labels.npz"),
+        lambda: coassociation(E),
+        lambda: confidence(E, [0, 1]),
+        lambda: read_draws(E),
+        lambda: KMeansConsensus(2, random_state=0).fit(E).assign(E),
+    ):
+        with pytest.raises(ValueError, match=r"must have no counts here.*Give its attribute ensemble"):
+            take()
+    with pytest.raises(ValueError, match="sample_weight must be None for an Ensemble whose rows have counts"):
         KMeansConsensus(2).fit(E, sample_weight=[1, 2])
 
 

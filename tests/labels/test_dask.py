@@ -12,7 +12,7 @@ from ensemblage import Ensemble, make_consensus, parallel_backend
 from ensemblage.consensus import HBGF, CumulativeVoting, EvidenceAccumulation, KMeansConsensus
 from ensemblage.labels.dask import LOST, LostWorkersError, RemoteRows, gather, scatter
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
-from ensemblage.ranking import AverageAgreement, Discotec
+from ensemblage.ranking import DISCOTEC, AverageAgreement
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [
@@ -86,7 +86,7 @@ def test_average_agreement(client, on_workers, missing):
 def test_discotec(client, on_workers, missing):
     labels = random_labels(150, 5, 4, missing)
     options = {"measure": "tv", "max_pairs": 0, "n_sampled_pairs": 5_000, "random_state": 0}
-    found, expected = Discotec(**options).fit(spread(labels, client)), Discotec(**options).fit(labels)
+    found, expected = DISCOTEC(**options).fit(spread(labels, client)), DISCOTEC(**options).fit(labels)
     np.testing.assert_array_equal(found.scores_, expected.scores_)
 
 

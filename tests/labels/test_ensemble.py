@@ -23,7 +23,7 @@ from strategies import label_matrices, planted_labels, random_labels, usual, wit
 
 from ensemblage import METHODS, Ensemble, datasets, metrics
 from ensemblage.consensus import KMeansConsensus
-from ensemblage.ranking import AverageAgreement, Discotec
+from ensemblage.ranking import DISCOTEC, AverageAgreement
 
 pytestmark = FORMER
 
@@ -557,7 +557,7 @@ def test_metrics_of_a_subset_are_those_of_its_labels(metric):
     np.testing.assert_array_equal(metrics.coassociation(subset), metrics.coassociation(labels))
 
 
-@pytest.mark.parametrize("ranker", [*map(Discotec, ["binary", "tv", "kl", "hellinger"]), AverageAgreement()])
+@pytest.mark.parametrize("ranker", [*map(DISCOTEC, ["binary", "tv", "kl", "hellinger"]), AverageAgreement()])
 def test_rankers_put_empty_partitions_last(ranker):
     subset, labels, _ = subset_with_empty_partitions()
     expected = clone(ranker).fit(labels)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from strategies import planted_labels, random_labels
 
 import ensemblage
-from ensemblage import Ensemble, SoftEnsemble, make_consensus
+from ensemblage import Ensemble, make_consensus
 from ensemblage.labels.disk import StoredRows
 
 NAMES = ["km", "ecc", "kcc", "qmi", "acv", "bv"]
@@ -86,11 +86,13 @@ def test_a_saved_model_goes_on(name, tmp_path):
 def test_soft_partitions_arrive_too(tmp_path):
     blocks = [np.eye(4)[z] * 0.7 + 0.075 for z in labels_of(missing=0).T]
     model = (
-        method("acv", order="given").add_partitions(SoftEnsemble(blocks[:4])).add_partitions(SoftEnsemble(blocks[4:]))
+        method("acv", order="given")
+        .add_partitions(Ensemble.from_memberships(blocks[:4]))
+        .add_partitions(Ensemble.from_memberships(blocks[4:]))
     )
-    assert_same(model, method("acv", order="given").fit(SoftEnsemble(blocks)))
+    assert_same(model, method("acv", order="given").fit(Ensemble.from_memberships(blocks)))
     model.save(tmp_path / "model.npz")
-    ensemblage.load(tmp_path / "model.npz").add_partitions(SoftEnsemble(blocks[:1]))
+    ensemblage.load(tmp_path / "model.npz").add_partitions(Ensemble.from_memberships(blocks[:1]))
     with pytest.raises(ValueError, match="all of labels or all of memberships"):
         model.add_partitions(labels_of())
 
@@ -150,13 +152,13 @@ def test_partitions_side_by_side_keep_their_names():
     assert both.missing == 9
     assert np.array_equal(np.asarray(both), [[0, 0, 0], [0, 9, 1], [1, 1, 1]])
     assert first.append_partitions(first).names == [f"partition_{j}" for j in range(4)]
-    one = SoftEnsemble([[[1, 0], [0.5, 0.5]]], names=["a"])
-    other = SoftEnsemble([[[0, 1], [0.2, 0.8]]], names=["b"])
+    one = Ensemble.from_memberships([[[1, 0], [0.5, 0.5]]], names=["a"])
+    other = Ensemble.from_memberships([[[0, 1], [0.2, 0.8]]], names=["b"])
     assert one.append_partitions(other).names == ["a", "b"]
     assert one.append_partitions(one).names == ["partition_0", "partition_1"]
     assert np.array_equal(one.append_partitions(other).memberships[1], other.memberships[0])
-    for wrong in (first, SoftEnsemble([[[1.0, 0]]]), 3):
-        with pytest.raises(ValueError, match="must be of the same 2 objects, of class SoftEnsemble"):
+    for wrong in (first, Ensemble.from_memberships([[[1.0, 0]]]), 3):
+        with pytest.raises(ValueError, match="must be of the same 2 objects, an Ensemble of memberships"):
             one.append_partitions(wrong)
 
 
@@ -183,5 +185,5 @@ def test_partitions_on_disk_behind_those_in_memory_stay_there(tmp_path, monkeypa
         assert np.array_equal(both.codes[[2000, 3]], other.codes[[2000, 3]])
         assert np.array_equal(both.distinct.codes[:], other.distinct.codes)
         assert np.array_equal(both.distinct.inverse, other.distinct.inverse)
-        assert repr(both).startswith("StoredEnsemble(3,000 objects, 5 partitions")
+        assert repr(both).startswith("Ensemble(3,000 objects on disk, 5 partitions")
         n_read.clear()

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
-from ensemblage import ConsensusClustering, Ensemble, SoftEnsemble
+from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import ensemble_ari
 
@@ -46,7 +46,7 @@ def test_forms_of_labels():
     gaps = np.where(LABELS == 2, 99, LABELS)
     model = KMeansConsensus(2, random_state=0).fit(Ensemble(gaps, missing=99))
     assert model.score(gaps) == model.score(Ensemble(gaps, missing=99))
-    soft = SoftEnsemble([np.eye(3)[z] for z in LABELS.T])
+    soft = Ensemble.from_memberships([np.eye(3)[z] for z in LABELS.T])
     hard = fitted("BipartiteVoting")
     assert made("BipartiteVoting").fit(soft).score(soft) == pytest.approx(hard.score(LABELS))
 

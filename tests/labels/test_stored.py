@@ -45,7 +45,7 @@ from ensemblage.metrics import (
 )
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import weak_association_threshold
-from ensemblage.ranking import AverageAgreement, Discotec
+from ensemblage.ranking import DISCOTEC, AverageAgreement
 
 pytestmark = FORMER
 
@@ -181,7 +181,7 @@ def test_discotec(tmp_path, small_room, missing):
     for options in ({"measure": "tv"}, {"measure": "binary", "max_pairs": 0, "n_sampled_pairs": 70_000}):
         if missing:
             options = {**options, "max_pairs": 0, "n_sampled_pairs": 70_000}
-        rankers = [Discotec(random_state=0, **options) for _ in range(2)]
+        rankers = [DISCOTEC(random_state=0, **options) for _ in range(2)]
         E = stored(labels, tmp_path)
         constraints = {"must_link": pairs, "known_labels": np.arange(120) % 4 - 1}
         found, expected = (r.fit(X, **constraints) for r, X in zip(rankers, (E, labels), strict=True))
@@ -293,11 +293,11 @@ def test_refusals_say_where_the_rows_are(tmp_path):
 
 REFUSED = {
     "coassociation must hold .*Use density or cluster_density": coassociation,
-    "association_counts must hold .*Use density or Discotec": association_counts,
+    "association_counts must hold .*Use density or DISCOTEC": association_counts,
     "for consensus_cdf, pac and delta_area, must hold .*Use density": pac,
     "weak_association_threshold must hold .*Use a max_pairs below": weak_association_threshold,
-    "Discotec must hold .*: an exact score compares all pairs of them.*Use a max_pairs below 1,431": lambda E: (
-        Discotec().fit(E)
+    "DISCOTEC must hold .*: an exact score compares all pairs of them.*Use a max_pairs below 1,431": lambda E: (
+        DISCOTEC().fit(E)
     ),
 }
 

@@ -11,7 +11,7 @@ from places import FILES
 from shell import succeed
 
 import ensemblage
-from ensemblage import Ensemble, SoftEnsemble
+from ensemblage import Ensemble
 from ensemblage.cli import _analysis
 
 RUN = ["run", "X.csv", "--partitions", 4, "--generator", "random-k", "--fit-on", 20, "--method", "km", "-k", 3]
@@ -43,7 +43,7 @@ def objects_of(name, folder):
             x = given["X"]
             return pd.DataFrame(x, columns=["a", "b"]).assign(c=[f"t{int(i)}" for i in x[:, 0] > 4])[::-1]
         case "soft":
-            return SoftEnsemble([block[::-1] for block in given["soft"]])
+            return Ensemble.from_memberships([block[::-1] for block in given["soft"]])
     return given["labels"] if name == "communities" else given["labels"][::-1]
 
 

@@ -18,7 +18,7 @@ from ensemblage import Ensemble, ranking
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.datasets import make_hub_partitions, make_partitions
 from ensemblage.generation import make_pool
-from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
+from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def partitions():
 def test_rows_of_the_members(partitions):
     labels, truth = partitions
     members = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "anmi"]).members
-    ranker = Discotec().fit(labels)
+    ranker = DISCOTEC().fit(labels)
     assert list(members) == ["member", "n_clusters", "discotec", "discotec rank", "anmi", "anmi rank", "ari"]
     assert_array_equal(members["discotec"], ranker.scores_)
     assert_array_equal(members["discotec rank"], ranker.ranks_)
@@ -57,7 +57,7 @@ def test_correlations_and_regrets(partitions):
 def test_kendall_is_tau_b():
     """x = 12234, y = 13225: .6667, where tau-a would be .6 and tau-c .64."""
 
-    class Given(Discotec):
+    class Given(DISCOTEC):
         def fit(self, *labels, **others):
             super().fit(*labels, **others)
             self.scores_ = -np.array([1.0, 2, 2, 3, 4])
@@ -116,15 +116,15 @@ def test_rankers_by_name_instance_or_dict(partitions):
     by_name = ranking.compare_rankers(labels, rankers=["discotec-tv", "aari"])
     assert_array_equal(
         by_name.members["aari"],
-        ranking.compare_rankers(labels, rankers=[Discotec("tv"), AverageAgreement()]).members["aari"],
+        ranking.compare_rankers(labels, rankers=[DISCOTEC("tv"), AverageAgreement()]).members["aari"],
     )
-    assert list(ranking.compare_rankers(labels, rankers=[Discotec("tv")]).rankers) == ["discotec-tv"]
+    assert list(ranking.compare_rankers(labels, rankers=[DISCOTEC("tv")]).rankers) == ["discotec-tv"]
     assert list(ranking.compare_rankers(labels, rankers="aari").rankers) == ["aari"]
-    assert list(ranking.compare_rankers(labels, rankers={"mine": Discotec("kl")}).members)[2] == "mine"
+    assert list(ranking.compare_rankers(labels, rankers={"mine": DISCOTEC("kl")}).members)[2] == "mine"
 
 
 def test_given_rankers_stay_as_they_are(partitions):
-    ranker = Discotec()
+    ranker = DISCOTEC()
     ranking.compare_rankers(partitions[0], rankers=[ranker])
     assert not hasattr(ranker, "scores_")
 
@@ -132,7 +132,7 @@ def test_given_rankers_stay_as_they_are(partitions):
 def test_constraints_reach_the_rankers(partitions):
     labels, truth = partitions
     comparison = ranking.compare_rankers(labels, rankers=["discotec", "aari"], known_labels=truth)
-    assert_array_equal(comparison.members["discotec"], Discotec().fit(labels, known_labels=truth).scores_)
+    assert_array_equal(comparison.members["discotec"], DISCOTEC().fit(labels, known_labels=truth).scores_)
     assert (comparison.rankers["aari"].violations_ > 0).all()
 
 
@@ -182,7 +182,7 @@ def test_the_best_members_and_weights_from_scores():
     labels, truth = planted_labels(300, 12, 4, 0.45)
     noise = np.random.default_rng(0).integers(4, size=(300, 12))
     ensemble = Ensemble(np.column_stack([labels, noise]))
-    ranker = Discotec().fit(ensemble)
+    ranker = DISCOTEC().fit(ensemble)
     assert set(ranker.order_[:12]) == set(range(12))
     best = ensemble.select(ranker.order_[:12])
     weights = ranker.scores_.max() - ranker.scores_

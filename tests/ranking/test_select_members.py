@@ -10,7 +10,7 @@ from strategies import ON_FRACTIONS, planted_labels
 
 from ensemblage import Ensemble
 from ensemblage.consensus import KMeansConsensus
-from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex, SelectMembers
+from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex, SelectMembers
 
 
 @parametrize_with_checks([SelectMembers(AverageAgreement(), 1)], expected_failed_checks=lambda estimator: ON_FRACTIONS)
@@ -25,7 +25,7 @@ def labels():
     return np.column_stack([bad[:, :2], good, bad[:, 2:]])
 
 
-@pytest.mark.parametrize("ranker", [None, AverageAgreement(), Discotec("kl", random_state=1)])
+@pytest.mark.parametrize("ranker", [None, AverageAgreement(), DISCOTEC("kl", random_state=1)])
 def test_the_first_of_the_ranking_are_kept_in_the_order_of_the_matrix(labels, ranker):
     select = SelectMembers(ranker, 6).fit(labels)
     assert select.selected_.tolist() == [2, 3, 4, 5, 6, 7] == sorted(select.ranker_.order_[:6].tolist())

@@ -15,7 +15,7 @@ from strategies import label_matrices, planted_labels
 from ensemblage import Ensemble, make_consensus, report
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import agreement_weights, coassociation
-from ensemblage.ranking import AverageAgreement, Discotec, SelectMembers
+from ensemblage.ranking import DISCOTEC, AverageAgreement, SelectMembers
 
 E = np.array(
     [
@@ -128,7 +128,7 @@ def test_normalized_means():
         (SelectMembers(rule="hull"), "rule of SelectMembers must be one of 'best', 'joint', 'cluster'"),
         (SelectMembers(alpha=2), "alpha of SelectMembers must be a number ≥ 0 and ≤ 1"),
         (SelectMembers(normalize=1), "normalize of SelectMembers must be True or False"),
-        (SelectMembers(Discotec(), rule="joint"), "must be an AverageAgreement for rule='joint'.*Got Discotec"),
+        (SelectMembers(DISCOTEC(), rule="joint"), "must be an AverageAgreement for rule='joint'.*Got DISCOTEC"),
     ],
 )
 def test_what_is_refused(select, message):

@@ -26,7 +26,7 @@ from ensemblage.consensus import (
 )
 from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import cluster_density, coassociation, ensemble_ari
-from ensemblage.ranking import RANKERS, AverageAgreement, Discotec, make_ranker
+from ensemblage.ranking import DISCOTEC, RANKERS, AverageAgreement, make_ranker
 
 N, P = 60, 8
 WEIGHTS = np.array([3.0, 1, 1, 0.5, 1, 2, 1, 1])
@@ -102,7 +102,7 @@ def test_no_two_rankings_are_described_alike():
     told = [r["description"] for r in numbers_of(ensemble, fitted("km", ensemble), ranking=rankings)["rankings"]]
     assert len(set(told)) == len(told)
     assert "Kullback" in told[list(RANKERS).index("discotec-kl") - 1]
-    constrained = Discotec("tv").fit(ensemble, must_link=[[0, 1]], cannot_link=[[0, 1]])
+    constrained = DISCOTEC("tv").fit(ensemble, must_link=[[0, 1]], cannot_link=[[0, 1]])
     described = numbers_of(ensemble, fitted("km", ensemble), ranking=constrained)["rankings"][0]["description"]
     assert described.endswith("The share of the constraints that it violates makes it worse.")
 
@@ -282,7 +282,7 @@ def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():
         ({"truth": [0, 1]}, ValueError, r"one label for each of the 60 objects"),
         ({"features": np.zeros((N, 2, 2))}, ValueError, r"features must be a table .* Got 3 dimensions\."),
         ({"features": "X"}, ValueError, r"features must have one entry for each of the 60"),
-        ({"ranking": Discotec()}, TypeError, r"ranking of report must be a fitted ranker.* Got Discotec\(\)\."),
+        ({"ranking": DISCOTEC()}, TypeError, r"ranking of report must be a fitted ranker.* Got DISCOTEC\(\)\."),
         ({"ranking": "discotec"}, TypeError, r"ranking of report must be a fitted ranker"),
         ({"ranking": AverageAgreement().fit(np.eye(N, 3))}, ValueError, r"scores of the 8 partitions.* Got 3\."),
         ({"n_refits": -1}, ValueError, r"n_refits of report must be a whole number ≥ 0\. Got -1"),

@@ -17,7 +17,7 @@ from ensemblage.cli import main
 from ensemblage.consensus import CumulativeVoting, KMeansConsensus
 from ensemblage.metrics import verdicts
 from ensemblage.plotting import _axes
-from ensemblage.ranking import Discotec
+from ensemblage.ranking import DISCOTEC
 
 Report = former("report", "Report")
 
@@ -261,7 +261,7 @@ def test_no_sentence_is_false_in_the_dark():
     """The figures' colours are inverted there: nothing is said of dark and light, black and white."""
     labels = planted_labels(n=N, p=10, k=3, noise=0.2, seed=1)[0]
     model, X = CumulativeVoting(3).fit(labels), np.random.default_rng(0).normal(size=(N, 4))
-    ranking = Discotec().fit(labels)
+    ranking = DISCOTEC().fit(labels)
     page = report.render(report.summarize(labels, model, features=X, ranking=ranking, k_choice=choices()[0]))
     text = re.sub(r"<(svg|style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert "How soft are the clusters?" in text

@@ -7,7 +7,7 @@ from strategies import planted_labels
 
 from ensemblage import Ensemble, plotting, report
 from ensemblage.consensus import KMeansConsensus
-from ensemblage.ranking import AverageAgreement, Discotec
+from ensemblage.ranking import DISCOTEC, AverageAgreement
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,12 @@ def test_binarised_consensus(ensemble, consensus):
 
 
 def test_pictures_of_discotec(ensemble, consensus):
-    ranking = [Discotec(random_state=0, n_jobs=1).fit(ensemble), AverageAgreement().fit(ensemble)]
+    ranking = [DISCOTEC(random_state=0, n_jobs=1).fit(ensemble), AverageAgreement().fit(ensemble)]
     summary = report.summarize(ensemble, consensus, ranking=ranking)
-    assert [r["name"] for r in summary["rankings"]] == ["Discotec", "AverageAgreement"]
+    assert [r["name"] for r in summary["rankings"]] == ["DISCOTEC", "AverageAgreement"]
     assert summary["rankings"][0]["errors"] is None
     page = report.render(summary)
-    for title in ("Scores by Discotec", "How alike the partitions are", "What DISCOTEC compares the partitions with"):
+    for title in ("Scores by DISCOTEC", "How alike the partitions are", "What DISCOTEC compares the partitions with"):
         assert title in page
     assert "two standard errors" not in page
     without = report.render(report.summarize(ensemble, consensus, ranking=ranking[1]))
@@ -55,7 +55,7 @@ def test_pictures_of_discotec(ensemble, consensus):
 
 
 def test_errors_of_sampled_scores(ensemble, consensus):
-    ranking = Discotec(max_pairs=0, n_sampled_pairs=1000, random_state=0).fit(ensemble)
+    ranking = DISCOTEC(max_pairs=0, n_sampled_pairs=1000, random_state=0).fit(ensemble)
     summary = report.summarize(ensemble, consensus, ranking=ranking)
     assert summary["rankings"][0]["errors"] == ranking.standard_errors_.tolist()
     assert "two standard errors" in report.render(summary)

@@ -143,3 +143,54 @@ def test_the_glossary_has_a_symbol_a_meaning_and_a_link_for_every_term():
         assert len(row) == 4, row
         assert all(row), row
         assert re.fullmatch(r"\[[^\]]+\]\([\w/]+\.md(#[\w-]+)?\)", row[3]), row
+
+
+FORMER_NAMES = {
+    r"Evidence(?!Accumulation)|_evidence|evidence_(part|sections|sentences|from_dict)": "Diagnostics, diagnostics",
+    r"\w*Wishes|_?wishes": "PlanRequest, PageOptions, DrawsOptions",
+    r"Made|Chosen|Kept|Found|Shipped|Told": "a noun of what it is: PoolCache, LearnedSelection, RunResult",
+    r"\w*[Hh]onest\w*": "selective, of selective inference",
+    r"_?told(_\w+)?|\w+_told|_?tell(_\w+)?|\w+_tell": "announce, report; or a noun of what it is",
+    r"once": "locked_property; or a noun of what it is",
+    r"\w*twins?|twins?_\w+": "duplicates, equal rows",
+    r"are_few|\w*of_few": "is_small_work; small_",
+}
+"""Names that no class, function, parameter or variable has, and what to write instead."""
+FORMER_MODULES = {"latent": "posterior", "_evidence": "_diagnostics", "_honest": "_selective"}
+"""The same of folders and files of the library."""
+OF_BEFORE_1_0 = {"base/renamed.py", "consensus/evidence.py"}
+"""Where former names stand for one release."""
+ALIASES = {("consensus/_base.py", "evidence"), ("profiles/_record.py", "honest")}
+"""Former names of attributes, which warn."""
+
+
+def names_of(tree):
+    """What a module calls its own things: classes, functions, parameters and variables."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def test_no_name_in_the_code_is_one_that_the_field_would_not_use():
+    wrong = []
+    for path, tree in TREES.items():
+        here = path.removeprefix("src/ensemblage/")
+        if not path.startswith("src/") or here in OF_BEFORE_1_0:
+            continue
+        wrong += [f"{path}: write {new}" for old, new in FORMER_MODULES.items() if old in re.split(r"[/.]", here)]
+        for name in names_of(tree):
+            instead = (new for old, new in FORMER_NAMES.items() if re.fullmatch(old, name))
+            wrong += [f"{path}: {name}: write {new}" for new in instead if (here, name) not in ALIASES]
+    assert wrong == []
+
+
+def test_a_former_name_would_be_found():
+    code = "class Wishes: ...\nclass EvidenceAccumulation: ...\ndef tell_notes(honest): told = 1; self.of_twins = once"
+    found_names = [name for name in names_of(ast.parse(code)) if any(re.fullmatch(old, name) for old in FORMER_NAMES)]
+    assert sorted(found_names) == ["Wishes", "honest", "of_twins", "tell_notes", "told"]

@@ -23,9 +23,10 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "CommunityConsensus": "ensemblage.consensus.CommunityConsensus",
         "ConsensusModes": "ensemblage.consensus.ConsensusModes",
         "CSPA": "ensemblage.consensus.CSPA",
+        "CountedEnsemble": "ensemblage.labels.ensemble.CountedEnsemble",
         "CumulativeVoting": "ensemblage.consensus.CumulativeVoting",
         "default_plan": "ensemblage.pipeline._default_plan.default_plan",
-        "Discotec": "ensemblage.ranking.Discotec",
+        "Discotec": "ensemblage.ranking.DISCOTEC",
         "DiversePartitions": "ensemblage.generation.DiversePartitions",
         "EuclideanMedian": "ensemblage.consensus.EuclideanMedian",
         "EvidenceAccumulation": "ensemblage.consensus.EvidenceAccumulation",
@@ -56,6 +57,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "ResampledPartitions": "ensemblage.generation.ResampledPartitions",
         "SalsoConsensus": "ensemblage.consensus.SalsoConsensus",
         "SelectMembers": "ensemblage.ranking.SelectMembers",
+        "SoftEnsemble": "ensemblage.labels.ensemble.SoftEnsemble",
         "SpectralEnsembleClustering": "ensemblage.consensus.SpectralEnsembleClustering",
         "SubspacePartitions": "ensemblage.generation.SubspacePartitions",
         "summarize_draws": "ensemblage.posterior.summarize_draws",
@@ -149,6 +151,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "ensemblage.ranking": {
         "Comparison": "ensemblage.ranking._compare.Comparison",
+        "Discotec": "ensemblage.ranking.DISCOTEC",
         "compare": "ensemblage.ranking.compare_rankers",
     },
     "ensemblage.stability": {
@@ -177,6 +180,11 @@ has another way in `INSTEAD`."""
 _RECORDS = "plotting.diagnostics(record), of the records that diagnostics() of a fitted consensus returns"
 _PLAN = {"default_plan": "ConsensusClustering(...).plan(X)"}
 INSTEAD: Mapping[str, Mapping[str, str]] = {
+    "ensemblage": {
+        "CountedEnsemble": "Ensemble.from_counts",
+        "SoftEnsemble": "Ensemble.from_memberships",
+        **_PLAN,
+    },
     "ensemblage.metrics": {
         "association_counts": "the PairCounts that diagnostics() of a fitted EvidenceAccumulation returns",
         "cluster_consensus": "the diagonal of metrics.cluster_density",
@@ -184,7 +192,6 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         "split_rhat": "posterior.chain_agreement, which has it of partitions",
         "weak_association_threshold": "association_threshold='kmeans' of a method, which has association_threshold_",
     },
-    "ensemblage": _PLAN,
     "ensemblage.answer": {"choose_k_monti": 'choose_k(X, method="monti")', **_PLAN},
     "ensemblage.plotting": {
         "PALETTE": "plotting.cluster_colors",
@@ -221,10 +228,10 @@ def former_names(module: str, found: Callable[[str], Any] | None = None) -> Call
             return importlib.import_module(f"{module}.{name}")
         if name in moved:
             place, new = moved[name].rsplit(".", 1)
-            if "._" not in place:
-                now = f"Use {place}.{new}."
-            elif name in INSTEAD.get(module, {}):
+            if name in INSTEAD.get(module, {}):
                 now = f"Use {INSTEAD[module][name]}."
+            elif "._" not in place:
+                now = f"Use {place}.{new}."
             else:
                 now = "It is a record that is returned; nothing needs its class."
             _warn(f"{module}.{name} is a name of before 1.0 and goes with the next release. {now}", 3)
@@ -298,31 +305,21 @@ def renamed_fields(**new_names: str) -> Callable[[type[T]], type[T]]:
             setattr(cls, name, renamed_parameters(**new_names)(getattr(cls, name)))
         cls._former_parameters = {**getattr(cls, "_former_parameters", {}), **new_names}  # type: ignore[attr-defined]
         for old, new in new_names.items():
-            setattr(cls, old, FormerField(old, new))
-            setattr(cls, f"{old}_", FormerField(f"{old}_", f"{new}_"))
+            for end in ("", "_"):
+                field = FormerField(f"{new}{end}")
+                field.__set_name__(cls, f"{old}{end}")
+                setattr(cls, f"{old}{end}", field)
         return cls
 
     return decorate
 
 
-class FormerField:
-    """A parameter or attribute of an estimator by its former name."""
-
-    def __init__(self, old: str, new: str) -> None:
-        self.old, self.new = old, new
-
-    def __get__(self, model: Any, owner: type) -> Any:
-        if model is None:
-            raise AttributeError(f"type object {owner.__name__!r} has no attribute {self.old!r}")
-        value = getattr(model, self.new)
-        _warn(
-            f"{self.old} of {owner.__name__} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3
-        )
-        return value
+class FormerField(FormerName):
+    """The same, which can be set too: a parameter of an estimator."""
 
     def __set__(self, model: Any, value: Any) -> None:
         owner = type(model).__name__
-        _warn(f"{self.old} of {owner} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3)
+        _warn(f"{self.name} of {owner} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3)
         setattr(model, self.new, value)
 
 

@@ -198,7 +198,7 @@ def rows_per_call(operations: int, most: int) -> int:
 
 
 class _Done:
-    """The tasks of a map that are done, and a function that is told how many."""
+    """The tasks of a map that are done, and a function that gets their number."""
 
     def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
         self._total, self._progress, self._reported = total, progress, 0

@@ -501,7 +501,7 @@ def _shape_text(shape: Sequence[int | str]) -> str:
 
 
 def check_vector(values: Any, n: int, rule: str, advice: str) -> NDArray[np.float64]:
-    """(n,) numbers of any value; otherwise the rule and the advice are told."""
+    """(n,) numbers of any value; otherwise the error has the rule and the advice."""
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -47,7 +47,7 @@ from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.io._table import Table
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.stability import prediction_strength
-from ensemblage.stability._clusters import Cells
+from ensemblage.stability._clusters import SharedCounts
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
 from ensemblage.stability._records import PredictionStrength
 from ensemblage.stability._reference import UnimodalComponents
@@ -329,7 +329,7 @@ def _prepare_features(X: Any, standardize: bool | Literal["auto"], impute: str |
         with features_checked("X of choose_k", X, FILL if impute is None else None):
             table = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=gaps, ensure_min_samples=4)
         _check_distinct(n_distinct_rows(table, 3))
-        if standardize is False and impute is None:  # as another preprocessor has made it, which has told its notes
+        if standardize is False and impute is None:  # as another preprocessor has made it, which has given its notes
             return table
     return preprocessor.fit_transform(table)
 
@@ -470,7 +470,7 @@ def _agreement(one: NDArray[np.int32], other: NDArray[np.int32]) -> float:
     """Adjusted Rand index of two partitions, (n,), with few clusters, numbered from 0."""
     height, width = int(one.max()) + 1, int(other.max()) + 1
     table = np.bincount(one.astype(np.int64) * width + other, minlength=height * width)
-    return Cells.of_table(table.reshape(height, width)).adjusted_rand()
+    return SharedCounts.of_table(table.reshape(height, width)).adjusted_rand()
 
 
 def best_of(votes: Mapping[str, int | None], ks: Sequence[int]) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.random import settled_rows
-from ensemblage.choices._candidates import (
+from ensemblage.choices._candidate_features import (
     CONSENSUS,
     Described,
     all_candidates,

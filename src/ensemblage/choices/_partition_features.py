@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 if TYPE_CHECKING:
-    from ensemblage.choices._candidates import Geometry
+    from ensemblage.choices._candidate_features import Geometry
 
 Matrix = NDArray[np.float64]
 

@@ -36,7 +36,7 @@ from ensemblage.cli._methods import Consensus
 from ensemblage.cli._progress import announce, announce_notes, progress_bar
 from ensemblage.cli._report import repeated_command, write_profile
 from ensemblage.cli._seconds import WRITE, Seconds
-from ensemblage.cli._source import KINDS, PairFiles, Source, errors_with_ids
+from ensemblage.cli._source import KINDS, InputFile, PairFiles, errors_with_ids
 from ensemblage.consensus._saved import save_model
 from ensemblage.io._features import Features, Members
 from ensemblage.io._preprocessor import Preprocessor
@@ -117,7 +117,7 @@ class AnalysisRequest:
     """What a command that fills a folder was asked for."""
 
     command: str
-    source: Source
+    source: InputFile
     consensus: Consensus
     options: CommonOptions
 
@@ -184,7 +184,7 @@ class AnnouncedRun(Watch):
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
     options = CommonOptions.of(settings)
-    wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing", "noise")
+    wanted, source = Consensus.of(settings.pop("k"), settings), InputFile.of(path, settings, "missing", "noise")
     options.check_pairs(wanted.estimator())
     request = AnalysisRequest("combine", source, wanted, options)
     asked = {"seed": wanted.seed, "k": wanted.k, **options.identity()}

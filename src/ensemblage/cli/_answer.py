@@ -115,7 +115,7 @@ def _cluster_descriptions(found: Mapping[str, Any] | None) -> Iterable[tuple[str
         if found["same_as"]:
             yield "the same", found["same_as"]
         if found["n_clusters"] > MOST_DESCRIBED:
-            yield "", f"... of the other {found['n_clusters'] - MOST_DESCRIBED:,} the page tells"
+            yield "", f"... of the other {found['n_clusters'] - MOST_DESCRIBED:,} the page reports"
 
 
 def drivers_text(drivers: str) -> str:

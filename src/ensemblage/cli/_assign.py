@@ -16,7 +16,7 @@ from ensemblage.cli._folder import ENSEMBLE, MODEL, check_finished_files, check_
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import announce, announce_notes
-from ensemblage.cli._source import READING, Source
+from ensemblage.cli._source import READING, InputFile
 from ensemblage.consensus._model import BY_RULE, Assignment
 from ensemblage.io._anndata import table_of
 from ensemblage.io._encoding import shorten
@@ -95,7 +95,7 @@ def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_
         adata = open_file(new)
         return table_of(adata, record.get("use")) if is_run else read_table(adata.obs, name=new.name)
     drops = record.get("drop-column", ()) if record.get("transpose") else ()
-    source = Source(new, drop_columns=drops, reading=_reading_options(new, reading, record))
+    source = InputFile(new, drop_columns=drops, reading=_reading_options(new, reading, record))
     return source.table(source.read())
 
 

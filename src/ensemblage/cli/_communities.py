@@ -33,7 +33,7 @@ from ensemblage.cli._labels import check_copy, is_annotated_copy, write_labels
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import announce, announce_notes, progress_bar
 from ensemblage.cli._seconds import WRITE, Seconds
-from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
+from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellFile, InputFile, alert_notes
 from ensemblage.consensus import CommunityConsensus
 from ensemblage.consensus._saved import save_model
 from ensemblage.generation import LeidenPartitions
@@ -66,7 +66,7 @@ def find_communities(
     """Do what ``ensemblage communities`` does."""
     check_suffix(output, ".csv")
     check_free(output, overwrite)
-    source = None if labels is None else Source(labels, id_column=id_column, options={"missing": -1})
+    source = None if labels is None else InputFile(labels, id_column=id_column, options={"missing": -1})
     members = None if source is None else source.members(source.read())
     ids = None if members is None or members.id_column is None else members.ids
     graph = as_graph(edges, edges.name, ids, has_header=has_header)
@@ -139,16 +139,16 @@ def sweep_resolutions(
     has_header = settings.pop("has_header") if is_graph else None
     if is_graph:
         _refuse_features(settings, data)
-    source = None if is_graph else Source.of(data, settings, *FEATURE_OPTIONS)
+    source = None if is_graph else InputFile.of(data, settings, *FEATURE_OPTIONS)
     if is_annotated_copy(output):
-        if not isinstance(source, CellSource):
+        if not isinstance(source, CellFile):
             raise ValueError(
                 f"The output must be a folder, unless the input is a .h5ad file. Got {output} for {data.name}. "
                 "Name a folder."
             )
         check_copy(source, output, overwrite)
     make = partial(_choose, source, data, color, asked, n_jobs, has_header)
-    if is_annotated_copy(output) and isinstance(source, CellSource):
+    if is_annotated_copy(output) and isinstance(source, CellFile):
         choice = make(Seconds())[0]
         if choice.consensus is None:
             raise ValueError(
@@ -181,7 +181,7 @@ def _refuse_features(settings: Mapping[str, Any], data: Path) -> None:
 
 
 def _choose(
-    source: Source | None,
+    source: InputFile | None,
     data: Path,
     color: str | None,
     asked: Mapping[str, Any],
@@ -208,8 +208,8 @@ def _read_graph(data: Path, color: str | None, has_header: bool | None) -> Sweep
     return SweepInput(graph.matrix, [str(name) for name in graph.names], None, {"affinity": "precomputed"}, graph.notes)
 
 
-def _read_objects(source: Source, color: str | None) -> SweepInput:
-    if isinstance(source, CellSource):
+def _read_objects(source: InputFile, color: str | None) -> SweepInput:
+    if isinstance(source, CellFile):
         adata = source.opened
         ids = [str(name) for name in adata.obs.index]
         shown = None

@@ -195,7 +195,7 @@ def color_choice() -> bool | None:
 
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
-"""What ends a process unless it is told otherwise; Ctrl-C is Python's own affair."""
+"""What ends a process unless it is handled; Ctrl-C is Python's own affair."""
 
 
 @contextmanager

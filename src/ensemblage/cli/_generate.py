@@ -17,7 +17,7 @@ from ensemblage.cli._generation import GOWER, USPEC, Generation
 from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import announce, progress_bar
 from ensemblage.cli._seconds import Seconds
-from ensemblage.cli._source import FEATURE_OPTIONS, Source
+from ensemblage.cli._source import FEATURE_OPTIONS, InputFile
 from ensemblage.generation import write_partitions
 from ensemblage.labels.coding import MISSING
 from ensemblage.labels.files import WRITERS
@@ -35,7 +35,7 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
         return
     check_suffix(output, *first_suffixes(WRITERS))
     check_free(output, overwrite)
-    features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).announced_features()
+    features = generation.source(InputFile.of(data, settings, *FEATURE_OPTIONS)).announced_features()
     generation.check_features(features, False, data.name)
     clustered, generator = generation.announce_features(features, data.name), generation.estimator()
     try:
@@ -74,7 +74,7 @@ def generate_on_disk(
         clusterer = "U-SPEC" if generation.generator == USPEC else "mini-batch k-means"
         announce(f"{data.name}: features as they are, {clusterer}")
     else:
-        features = Source.of(data, settings, *FEATURE_OPTIONS).announced_features()
+        features = InputFile.of(data, settings, *FEATURE_OPTIONS).announced_features()
         if features.members:
             raise ValueError(
                 "A .npy file must hold partitions only. Got --categories member, which adds labels of the table. "

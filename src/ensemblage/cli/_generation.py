@@ -12,7 +12,7 @@ from ensemblage.choices._chooser import MOST_CHOSEN_ON, candidate_named, candida
 from ensemblage.choices._plan import Plan, value_text
 from ensemblage.cli._options import option_text
 from ensemblage.cli._progress import announce_notes
-from ensemblage.cli._source import Source
+from ensemblage.cli._source import InputFile
 from ensemblage.generation import (
     DiversePartitions,
     GeniePartitions,
@@ -198,7 +198,7 @@ class Generation:
         of_members = features.members, features.n_columns, self.member_weight
         return Data(features.X, *of_members, distances, links=links or {})
 
-    def source(self, source: Source) -> Source:
+    def source(self, source: InputFile) -> InputFile:
         """What is read: distances do without missing values, which are filled for pictures alone."""
         if self.generator != GOWER:
             return source
@@ -224,7 +224,7 @@ class Generation:
         return GeniePartitions(self.partitions) if self.generator == GENIE else self.independent()
 
     def n_steps(self, generator: Any, shape: tuple[int, ...]) -> int:
-        """How often progress is told while it makes partitions of (n, m) features."""
+        """How often progress is reported while it makes partitions of (n, m) features."""
         if self.generator == DIVERSE:
             return len(generator._recipes(*shape))
         if self.generator == SCALED:

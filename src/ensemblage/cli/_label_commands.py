@@ -193,7 +193,7 @@ def summarize(draws: tuple[Path, ...], **settings: Any) -> None:
     """Summarise partitions drawn from a posterior.
 
     DRAWS are files of cluster labels, one chain each or all: CSV as R's write.csv makes it, Parquet or .npy with
-    --draws-axis; NetCDF of ArviZ; an ensemble as .npz. Told are the partition with the least expected loss, the
+    --draws-axis; NetCDF of ArviZ; an ensemble as .npz. It reports the partition with the least expected loss, the
     credible ball around it, the probability of each object to be with its cluster, and whether the chains agree
     (rank-normalised split R-hat). The folder gets labels.csv, probabilities.csv (lowest first), ball.csv (the bounds of
     the ball), report.html (the page to look at), ensemble.npz, model.npz and summary.json.

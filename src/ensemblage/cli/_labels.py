@@ -16,7 +16,7 @@ from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_csv
 from ensemblage.base.threads import row_blocks
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED, check_free
-from ensemblage.cli._source import CellSource, Source
+from ensemblage.cli._source import CellFile, InputFile
 from ensemblage.io._table import Table
 from ensemblage.metrics import verdicts
 from ensemblage.pipeline._blocks import LABEL_COLUMNS
@@ -86,9 +86,9 @@ def check_folder(output: Path, option: str) -> None:
         raise ValueError(f"{option} must go with a folder. Got -o {output}. Name a folder.")
 
 
-def check_copy(source: Source, output: Path, overwrite: bool) -> None:
+def check_copy(source: InputFile, output: Path, overwrite: bool) -> None:
     """Whether the input can be copied there, with columns beside."""
-    if not isinstance(source, CellSource):
+    if not isinstance(source, CellFile):
         raise ValueError(
             f"The output must be a folder, unless the input is a .h5ad file. Got {output} for {source.path.name}. "
             "Name a folder."
@@ -98,14 +98,14 @@ def check_copy(source: Source, output: Path, overwrite: bool) -> None:
     check_key(source.key_added, adata.obs.columns, adata.uns, overwrite)
 
 
-def check_annotated(source: Source, output: Path) -> None:
+def check_annotated(source: InputFile, output: Path) -> None:
     """Whether such a table can be written with columns beside."""
     if is_annotated_copy(output):
         raise ValueError(
             f"--annotate must go with a folder. Got -o {output}, which gets the columns in any case. "
             f"Leave --annotate out."
         )
-    if isinstance(source, CellSource):
+    if isinstance(source, CellFile):
         adata = source.opened
         check_key(source.key_added, adata.obs.columns, adata.uns, False)
         return
@@ -121,9 +121,9 @@ def check_annotated(source: Source, output: Path) -> None:
         _openpyxl()
 
 
-def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
+def write_annotated(source: InputFile, folder: Path, overwrite: bool) -> Path:
     """The table of the source and the columns of labels.csv but the id, as annotated.<its format> in the folder."""
-    if isinstance(source, CellSource):
+    if isinstance(source, CellFile):
         return write_cells(source, folder, folder / f"annotated{CELLS.suffixes[0]}", overwrite)
     content = source.read()
     table, rows = source.table(content), source.features(content).rows
@@ -140,9 +140,9 @@ def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
     return path
 
 
-def write_cells(source: Source, folder: Path, path: Path, overwrite: bool) -> Path:
+def write_cells(source: InputFile, folder: Path, path: Path, overwrite: bool) -> Path:
     """A copy of a .h5ad file with what the model in a folder says of each object in ``.obs``."""
-    if not isinstance(source, CellSource):
+    if not isinstance(source, CellFile):
         raise TypeError("Cells must be those of a .h5ad file.")
     model, n = load(folder / MODEL), source.opened.n_obs
     rows = source.features(b"").rows if len(model.labels_) < n else None
@@ -171,7 +171,7 @@ def _label_columns(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, 
     return found
 
 
-def _text_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
+def _text_content(table: Table, found: LabelColumns, content: bytes, source: InputFile) -> bytes:
     """UTF-8 with the table's delimiter and decimal mark; with a mark of its encoding where a spreadsheet needs it."""
     comma = any(column.decimal == "," for column in table.columns)
 
@@ -188,7 +188,7 @@ def _text_content(table: Table, found: LabelColumns, content: bytes, source: Sou
     return file.getvalue().encode("utf-8-sig" if table.delimiter == ";" else "utf-8")
 
 
-def _typed_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
+def _typed_content(table: Table, found: LabelColumns, content: bytes, source: InputFile) -> bytes:
     import pyarrow as pa
 
     types = {name: pa.int32() if kind is int else pa.float64() for name, kind in NUMBERS.items()}
@@ -211,7 +211,7 @@ def _typed_content(table: Table, found: LabelColumns, content: bytes, source: So
     return file.getvalue()
 
 
-def _workbook_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
+def _workbook_content(table: Table, found: LabelColumns, content: bytes, source: InputFile) -> bytes:
     """The workbook as it is, with the columns at the right of the sheet that was read."""
     book = _openpyxl().load_workbook(io.BytesIO(content))
     with_cells = (sheet for sheet in book.worksheets if sheet.max_row > 1 or sheet.cell(1, 1).value is not None)

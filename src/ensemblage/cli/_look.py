@@ -16,7 +16,7 @@ from ensemblage.base.options import Option
 from ensemblage.cli._answer import alert_lines, show_lines, show_table, spelled_alerts
 from ensemblage.cli._errors import ARGUMENTS
 from ensemblage.cli._options import option_text, shell_text
-from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.cli._source import FEATURE_OPTIONS, CellFile, InputFile
 from ensemblage.io._alerts import CONSTANTS, GENES
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.io._features import Features
@@ -36,8 +36,8 @@ SKEWED, LESS_SKEWED = 2.0, 0.5
 
 def look_at_table(path: Path, **settings: Any) -> None:
     """Do what ``ensemblage look`` does."""
-    source = Source.of(path, settings, *FEATURE_OPTIONS)
-    if isinstance(source, CellSource):
+    source = InputFile.of(path, settings, *FEATURE_OPTIONS)
+    if isinstance(source, CellFile):
         raise ValueError(
             f"look must get a table. Got {path.name}. ensemblage run --help describes how such files are read."
         )
@@ -65,7 +65,7 @@ def look_at_table(path: Path, **settings: Any) -> None:
     show_lines(lines)
 
 
-def _with_gaps_filled(source: Source, content: bytes) -> Features | None:
+def _with_gaps_filled(source: InputFile, content: bytes) -> Features | None:
     """The features, with gaps filled if gaps alone prevent them: as `run` would not, so that nothing is said of it."""
     try:
         features = replace(source, options={**source.options, "impute": "median"}).features(content)
@@ -131,7 +131,7 @@ def _some(names: Sequence[str]) -> str:
 
 def _command(
     path: Path,
-    source: Source,
+    source: InputFile,
     content: bytes,
     features: Features,
     numbers: dict[str, NDArray[np.float64]],

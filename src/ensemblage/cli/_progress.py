@@ -24,7 +24,7 @@ def announce_notes(name: str, notes: Iterable[str]) -> None:
 
 
 LONG = 10.0
-"""Seconds of work after which it is told how long the rest may take."""
+"""Seconds of work after which a line says how long the rest may take."""
 LEAST_SHARE = 0.25
 """Of the work that must be done before."""
 

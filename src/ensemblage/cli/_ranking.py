@@ -16,7 +16,7 @@ from ensemblage.cli._answer import show_table
 from ensemblage.cli._disk import is_on_disk, open_ensemble
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import announce, announce_notes
-from ensemblage.cli._source import PairFiles, Source, rows_of_members
+from ensemblage.cli._source import InputFile, PairFiles, rows_of_members
 from ensemblage.io._features import Members, features_of
 from ensemblage.io._read import read_table
 from ensemblage.metrics import INTERNAL_INDICES
@@ -47,7 +47,7 @@ def rank_members(
     on_disk = is_on_disk(path, memory, scratch)
     if memory is not None and not on_disk:
         announce(f"--memory: {path.name} is read into memory; the criteria hold no matrix of all pairs of objects")
-    source = Source.of(path, dict(settings), "missing")
+    source = InputFile.of(path, dict(settings), "missing")
     if on_disk:
         given = {"features": features, **pair_files.paths}
         members = Members(open_ensemble(path, memory, scratch, {**settings, **given}), [], None, None, ())
@@ -97,7 +97,7 @@ def _format_score(score: float) -> str:
     return "–" if math.isnan(score) else f"{score:.4f}" if abs(score) < 1e4 else f"{score:.6g}"
 
 
-def _features(path: Path, members: Members, source: Source, scaling: Mapping[str, Any]) -> NDArray[np.float64]:
+def _features(path: Path, members: Members, source: InputFile, scaling: Mapping[str, Any]) -> NDArray[np.float64]:
     """Features of the objects, in the order of the ensemble where both have ids."""
     table, ensemble = read_table(path, missing=source.missing_codes), source.path.name
     id_column, truth_column = (

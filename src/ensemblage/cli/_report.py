@@ -26,7 +26,7 @@ from ensemblage.cli._folder import (
     read_finished_summary,
 )
 from ensemblage.cli._progress import announce, announce_notes
-from ensemblage.cli._source import Source, rows_of_members
+from ensemblage.cli._source import InputFile, rows_of_members
 from ensemblage.io._features import Members
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles
@@ -81,7 +81,7 @@ def make_report(
             "--selective-markers must go with --features FILE, the variables that are tested. Got none. Add the file."
         )
     _check_page(output, overwrite)
-    summary = _summarize_labels(Source.of(source, settings, "missing"), labels, features, selective_markers)
+    summary = _summarize_labels(InputFile.of(source, settings, "missing"), labels, features, selective_markers)
     summary = summary if objects else remove_objects(summary)
     options.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
@@ -109,7 +109,7 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _summarize_labels(source: Source, labels: Path, features: Path | None, selective: bool) -> dict[str, Any]:
+def _summarize_labels(source: InputFile, labels: Path, features: Path | None, selective: bool) -> dict[str, Any]:
     members = source.members(source.read())
     announce_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
@@ -261,7 +261,9 @@ def _cell(value: Any) -> Any:
     return None if math.isnan(value) else f"{value:.6g}"
 
 
-def profile_of_table(path: Path, members: Members, source: Source, consensus: Any, selective: bool = False) -> Profile:
+def profile_of_table(
+    path: Path, members: Members, source: InputFile, consensus: Any, selective: bool = False
+) -> Profile:
     """From another table of the objects of an ensemble.
 
     selective : whether variables are tested

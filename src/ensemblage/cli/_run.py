@@ -40,7 +40,7 @@ from ensemblage.cli._labels import check_annotated, check_folder, write_annotate
 from ensemblage.cli._methods import Consensus
 from ensemblage.cli._progress import announce, announce_notes
 from ensemblage.cli._seconds import WRITE, Seconds
-from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids
+from ensemblage.cli._source import FEATURE_OPTIONS, CellFile, InputFile, errors_with_ids
 from ensemblage.consensus._saved import save_model
 from ensemblage.io._features import Features
 from ensemblage.io._preprocessor import Preprocessor
@@ -48,7 +48,7 @@ from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model
 from ensemblage.pipeline._decisions import PlanRequest, can_be_repeated, may_be_learned, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
 from ensemblage.pipeline._describe import Thinned, Thinning, Wanted, n_left_out, places_of_columns, split_counts
-from ensemblage.pipeline._run import Members, Store, run
+from ensemblage.pipeline._run import GeneratedMembers, Store, run
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -87,7 +87,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
 class RunRequest:
     """What was asked of ``ensemblage run``."""
 
-    source: Source
+    source: InputFile
     k: int | None
     k_range: tuple[int, int] | None
     method: str | None
@@ -129,7 +129,7 @@ class RunRequest:
         consensus = replace(consensus, looks_for_k=most is None and may_choose_k)
         if method is None and not has_parameters:
             consensus = replace(consensus, method=generation.method)
-        source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
+        source = generation.source(InputFile.of(data, settings, *FEATURE_OPTIONS))
         generation.check()
         asked = k, k_range, method, allow_one, n_resamples, merges, thinning, generation, consensus, may_choose_k
         return cls(source, *asked, options)
@@ -150,7 +150,7 @@ class RunRequest:
             self.options.check_pairs(replace(self.consensus, k=2).estimator())
 
     def plan_request(self) -> PlanRequest:
-        """What the plan is told of it."""
+        """What the plan gets of it."""
         has_parameters = bool(self.consensus.chosen)
         asked = PlanRequest(
             self.k,
@@ -161,7 +161,7 @@ class RunRequest:
             None if self.k_range is None else tuple(range(self.k_range[0], self.k_range[1] + 1)),
             self.n_resamples,
             is_default=self.method is None if has_parameters else None,
-            is_anndata=isinstance(self.source, CellSource),
+            is_anndata=isinstance(self.source, CellFile),
             member_weight=self.generation.member_weight,
             selection=self.generation.selection,
         )
@@ -332,7 +332,7 @@ class FolderStore(Store):
         """None where no new objects can be put into them: of distances, and of an older version."""
         self._folder, self._seed, self._seconds = folder, seed, seconds
 
-    def load(self) -> Members | None:
+    def load(self) -> GeneratedMembers | None:
         folder = self._folder
         if not folder.has(ENSEMBLE):
             return None
@@ -340,11 +340,11 @@ class FolderStore(Store):
         earlier = load(folder.path / MODEL) if folder.has(MODEL) else None
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         if isinstance(earlier, ConsensusClustering):
-            return Members(ensemble, earlier.generator_)
+            return GeneratedMembers(ensemble, earlier.generator_)
         self.preprocessor = None
-        return Members(ensemble, None)
+        return GeneratedMembers(ensemble, None)
 
-    def save(self, members: Members) -> None:
+    def save(self, members: GeneratedMembers) -> None:
         with self._seconds.spent_on(WRITE):
             if self.preprocessor is not None:
                 model = forget_threads(model_of(self.preprocessor, members.generator, self._seed))

@@ -265,7 +265,7 @@ disk_options = options(
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Folder for temporary files of labels on disk."),
 )
 strict_option = click.option(
-    "--strict", is_flag=True, help="Refuse data with an alert: what probably makes a wrong answer is told first."
+    "--strict", is_flag=True, help="Refuse data with an alert: what probably makes a wrong answer is reported first."
 )
 page_options = options(
     click.option(

@@ -88,7 +88,7 @@ def rows_of_members(
 
 
 @dataclass(frozen=True)
-class Source:
+class InputFile:
     """An input file and the options that say how to read it."""
 
     path: Path
@@ -104,11 +104,11 @@ class Source:
     """Whether the distances of features are clustered."""
 
     @classmethod
-    def of(cls, path: Path, settings: dict[str, Any], *own: str) -> Source:
+    def of(cls, path: Path, settings: dict[str, Any], *own: str) -> InputFile:
         """Take what concerns the reading out of the settings of a command."""
         of_cells = {name: settings.pop(name, None) or None for name in OF_CELLS}
         if format_of(path) is CELLS:
-            return CellSource._of(path, settings, own, of_cells)
+            return CellFile._of(path, settings, own, of_cells)
         if asked := [name for name, value in of_cells.items() if value]:
             raise ValueError(
                 f"{OF_CELLS[asked[0]]} is for a .h5ad file. Got {path.name}. Leave it out, or give such a file."
@@ -218,7 +218,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class CellSource(Source):
+class CellFile(InputFile):
     """A .h5ad file of AnnData: its hash stands for its content, and parts of it are read when they are needed."""
 
     columns: Sequence[str] = (LEIDEN,)
@@ -229,7 +229,7 @@ class CellSource(Source):
     """Of what is written."""
 
     @classmethod
-    def _of(cls, path: Path, settings: dict[str, Any], own: Sequence[str], of_cells: Mapping[str, Any]) -> CellSource:
+    def _of(cls, path: Path, settings: dict[str, Any], own: Sequence[str], of_cells: Mapping[str, Any]) -> CellFile:
         refused = ("id_column", *READING, "drop_columns", "given_roles", "categories", "dates")
         for name in refused:
             value = settings.pop(name, None)
@@ -350,7 +350,7 @@ def errors_with_ids(ids: Sequence[str]) -> Iterator[None]:
 def read_pairs(content: bytes, name: str, ids: Sequence[str], objects: str) -> NDArray[np.int64]:
     """Pairs of objects, one per line, by their ids or else their row from 1.
 
-    A first line without any is a header, unless it holds a number where all ids are numbers: it is told.
+    A first line without any is a header, unless it holds a number where all ids are numbers: a line says so.
     A comma, semicolon or tab is between them: the first of these that cuts the first line in two.
     """
     places, text = {known: place for place, known in enumerate(ids)}, content.decode().strip().splitlines()

@@ -136,7 +136,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         cut a graph, in the order of the labels: there other names are as another seed. Copies of all objects change
         nothing in hierarchies and voting; elsewhere they may lead a search to another end.
 
-        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, with weights that are so but for rounding.
+        Voting methods, medians and `HBGF` take memberships as X too, `Ensemble.from_memberships`, with weights that are
+        so but for rounding.
 
         Who belongs to the same belongs together: must-link makes groups, and what is said of an object is said of its
         group. A group becomes one object. In k-means (`KMeansConsensus`, `KModesConsensus`) it goes to the centre from
@@ -145,7 +146,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         of its objects is. In `BipartiteVoting`, `CumulativeVoting`, `EuclideanMedian` and `MajorityVoting` the
         partitions are relabelled as without pairs, and the summed votes of its objects choose its cluster. In all other
         methods its objects get common labels first: in every partition that which most of them have, the first on ties;
-        of a `SoftEnsemble` their mean memberships.
+        of memberships their means.
 
         Cannot-link: k-means and voting place the groups that are kept apart one after the other, first those with the
         fewest clusters left, of these the surest, each at the nearest centre or in the best column that is left; where
@@ -556,11 +557,11 @@ class InductiveConsensus(BaseConsensus):
 
         Notes
         -----
-        Memberships of a `SoftEnsemble` count as the likeliest label of each row.
+        Memberships count as the likeliest label of each row.
         """
         clusters, own = self.predict(X), None if self._names is None else in_order(X, self._names, type(self).__name__)
         labels = as_any_ensemble(X if own is None else own, getattr(self._coding, "missing", -1))
-        return score_of(clusters, y, labels._as_labels(), self._weights)
+        return score_of(clusters, y, labels.to_labels(), self._weights)
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ class Capabilities:
     missing_labels: bool = True
     """Objects that some partitions do not label."""
     memberships: bool = False
-    """A `SoftEnsemble`: soft memberships in the place of labels."""
+    """`Ensemble.from_memberships`: soft memberships in the place of labels."""
     must_link: bool = True
     """Pairs of objects that share a cluster."""
     cannot_link: bool = False

@@ -25,7 +25,7 @@ def add_partitions(
 
     Parameters
     ----------
-    X : array-like, data frame, Ensemble or SoftEnsemble of shape (n_objects, n_new_partitions)
+    X : array-like, data frame or Ensemble of shape (n_objects, n_new_partitions)
         Partitions that have arrived. -1, NaN and None mean missing.
     sample_weight : array-like of shape (n_objects,), optional
         How often each object counts, in this call alone: see ``fit``.

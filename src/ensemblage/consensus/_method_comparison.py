@@ -163,11 +163,11 @@ def compare_methods(
     """
     name = "compare_methods"
     ensemble, k = as_ensemble(labels), check_whole(n_clusters, f"n_clusters of {name}", 1)
-    once: dict[str, str] = {}
+    by_method: dict[str, str] = {}
     for method in METHODS if methods is None else methods:
         check_choice(method, f"Every method of {name}", METHODS)
-        once.setdefault(METHODS.aliases.get(method, method), method)
-    asked = list(once.values())
+        by_method.setdefault(METHODS.aliases.get(method, method), method)
+    asked = list(by_method.values())
     check_bytes(max_bytes, f"max_bytes of {name}")
     check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
     check_progress(progress, f"progress of {name}")

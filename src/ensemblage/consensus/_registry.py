@@ -534,7 +534,7 @@ METHODS.register(
             "O(n p² + n p k₀ + n k₀²)",
             "O(d k₀)",
             LIFETIME,
-            when="k is not known: finds it, tells memberships, places new objects",
+            when="k is not known: finds it, gives memberships, places new objects",
             references=("ayad2010", "ayad2008"),
             theory="voting",
             place="Ayad & Kamel 2010, Alg. 2, Eq. 5",

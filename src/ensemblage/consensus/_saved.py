@@ -22,9 +22,9 @@ from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
-from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble, SoftEnsemble
 from ensemblage.labels.files import check_coded
-from ensemblage.labels.soft import SoftEnsemble, columns_of
+from ensemblage.labels.soft import columns_of
 from ensemblage.tables.archive import Archive, is_damage, write_archive
 
 FORMAT = 1
@@ -150,12 +150,13 @@ MODULE_OF: Mapping[str, str] = MappingProxyType(
 )
 OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
-FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelection"})
+FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelection", "Members": "MembershipMatrices"})
 """Classes by the names that files of before 1.0 have, and the names of today."""
 OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
     "Hierarchy": {"of_twins": "of_duplicates"},
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
+    "NegMM": {"deduplicate": "distinct"},
     "ProjectionPartitions": OF_SAMPLES,
     "RandomKPartitions": OF_SAMPLES,
     "SampledKMeans": OF_SAMPLES,
@@ -165,7 +166,7 @@ FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 """By class: parameters and attributes by the names that files of before 1.0 have, and the names of today."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
-"""Attributes that are not kept where no file can hold them: who is told of progress; the tree that `Birch` grows."""
+"""Attributes that are not kept where no file can hold them: who follows the progress; the tree that `Birch` grows."""
 SPARSE: Mapping[str, Any] = MappingProxyType({"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix})
 TYPES: Mapping[str, type] = MappingProxyType({t.__name__: t for t in (bool, int, float, str)})
 BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")

@@ -333,7 +333,7 @@ class GeniePartitions(LabelTransformer):
                 yield threshold, k_min + (2 * j + 1) * (k_max - k_min + 1) // (2 * n_ks)
 
     def _partitions(self, X: NDArray[np.float64]) -> Iterator[Labels]:
-        """One after the other, as ``progress`` is told; those of a threshold come together."""
+        """One after the other, as ``progress`` follows them; those of a threshold come together."""
         logger.info("spanning tree of %d points", len(X))
         tree, before, total = Tree.of(X), None, len(self.n_clusters_)
         for i, (threshold, k) in enumerate(zip(self.gini_thresholds_.tolist(), self.n_clusters_.tolist(), strict=True)):

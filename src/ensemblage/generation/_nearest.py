@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 """Of a squared distance that is computed as a difference of products, in squares of the rows' lengths."""
 
 
-class Cells(NamedTuple):
+class RowCells(NamedTuple):
     """Rows, (n, d), in the order of the cells that they lie in."""
 
     columns: Matrix
@@ -48,7 +48,7 @@ class Cells(NamedTuple):
 
     @classmethod
     @np.errstate(over="ignore", invalid="ignore")  # then no cell is left out
-    def of(cls, X: Matrix, n_jobs: int | None = 1) -> Cells:
+    def of(cls, X: Matrix, n_jobs: int | None = 1) -> RowCells:
         """About 2 n^(1/3) cells, half as many with many features: they decide how long a search takes, not its result.
 
         O(n^(4/3) d) time, 8 n d bytes.
@@ -91,7 +91,7 @@ def are_for_cells(X: Any, queries: Any) -> bool:
 
 def nearest_by_cells(X: Matrix, queries: Matrix, k: int, n_jobs: int | None = 1) -> tuple[Matrix, NDArray[np.int64]]:
     """(q, k) squared distances of the k nearest rows of X to each query, and their numbers; ascending."""
-    cells = Cells.of(X, n_jobs)
+    cells = RowCells.of(X, n_jobs)
     found = parallel_map(lambda rows: cells.nearest(queries[rows], k), _blocks(0, len(queries)), n_jobs)
     squares, nearest = zip(*found, strict=True)
     return np.concatenate(squares), np.concatenate(nearest)
@@ -102,7 +102,7 @@ def clearly_nearest(X: Matrix, queries: Matrix, n_jobs: int | None = 1) -> NDArr
 
     Whoever computes the distances in another way finds the same rows, unless this is None.
     """
-    cells, found = Cells.of(X, n_jobs), list[NDArray[np.intp]]()
+    cells, found = RowCells.of(X, n_jobs), list[NDArray[np.intp]]()
 
     @np.errstate(over="ignore", invalid="ignore")
     def nearest_of(rows: slice) -> NDArray[np.intp] | None:

@@ -1,4 +1,4 @@
-"""What of a table probably makes a wrong answer: found before anything is clustered, and told first.
+"""What of a table probably makes a wrong answer: found before anything is clustered, and reported first.
 
 A check is a function of what `alerts` is given, listed in `CHECKS`. What a user said settles it: a role that was given,
 codes that were named.
@@ -294,4 +294,4 @@ CHECKS = (
     _perhaps_ids,
     _perhaps_categories,
 )
-"""In the order in which they are told."""
+"""In the order in which they are reported."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ensemblage.io._table import Table
 
 
-class Summary(NamedTuple):
+class ColumnSummary(NamedTuple):
     """Of the columns of some rows, (c,) each."""
 
     low: NDArray[Any]
@@ -30,13 +30,13 @@ class Summary(NamedTuple):
     n_missing: NDArray[np.int64]
 
     @classmethod
-    def of(cls, block: NDArray[Any]) -> Summary:
+    def of(cls, block: NDArray[Any]) -> ColumnSummary:
         are_missing = np.isnan(block)
         n_missing = are_missing.sum(axis=0) if are_missing.any() else np.zeros(block.shape[1], dtype=np.int64)
         return cls(np.fmin.reduce(block, initial=np.nan), np.fmax.reduce(block, initial=np.nan), n_missing)
 
     @classmethod
-    def of_finite(cls, block: NDArray[Any], names: Sequence[str] | None) -> Summary:
+    def of_finite(cls, block: NDArray[Any], names: Sequence[str] | None) -> ColumnSummary:
         """The same; missing and infinite numbers are refused."""
         if not np.isfinite(block).all():
             j = int(np.flatnonzero(~np.isfinite(block).all(axis=0))[0])
@@ -47,14 +47,14 @@ class Summary(NamedTuple):
             )
         return cls(np.fmin.reduce(block), np.fmax.reduce(block), np.zeros(block.shape[1], dtype=np.int64))
 
-    def joined(self, other: Summary) -> Summary:
+    def joined(self, other: ColumnSummary) -> ColumnSummary:
         """Of the rows of both."""
         low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
-        return Summary(low, high, self.n_missing + other.n_missing)
+        return ColumnSummary(low, high, self.n_missing + other.n_missing)
 
-    def at(self, places: Any) -> Summary:
+    def at(self, places: Any) -> ColumnSummary:
         """Of some columns."""
-        return Summary(*(values[places] for values in self))
+        return ColumnSummary(*(values[places] for values in self))
 
 
 class Cells:
@@ -70,7 +70,12 @@ class Cells:
     """
 
     def __init__(
-        self, rows: FeatureSource, names: list[str], of: list[int], kinds: list[str], summary: Summary | None = None
+        self,
+        rows: FeatureSource,
+        names: list[str],
+        of: list[int],
+        kinds: list[str],
+        summary: ColumnSummary | None = None,
     ) -> None:
         self.rows, self.names, self.of, self.kinds = rows, names, of, kinds
         if summary is not None:
@@ -103,9 +108,9 @@ class Cells:
         return self.rows.columns(places) if places else None
 
     @cached_property
-    def summary(self) -> Summary:
+    def summary(self) -> ColumnSummary:
         """(c,) least and largest values, and how many are missing."""
-        return self.rows.reduce(Summary.of, Summary.joined)
+        return self.rows.reduce(ColumnSummary.of, ColumnSummary.joined)
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -132,7 +132,7 @@ class Encoding:
     """Fitted ColumnTransformer from `Cells` to features; None if all columns are members."""
     options: Options
     set_aside: tuple[str, ...] = ()
-    """What is told first: which columns are known classes by their names."""
+    """What is reported first: which columns are known classes by their names."""
     alerts: tuple[Alert, ...] = ()
     """What of the table probably makes a wrong answer."""
     fills_few: bool = False
@@ -150,7 +150,7 @@ class Encoding:
         return [name for block in blocks.values() for column in block for name in column.names()]
 
     def in_python(self) -> Encoding:
-        """The same with what is told as plain text."""
+        """The same with what is reported as plain text."""
         noted: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside")}
         return replace(self, **noted, alerts=())
 
@@ -235,7 +235,7 @@ def mostly_gaps(cells: Cells, features: Sequence[Encoded]) -> dict[str, float]:
 
 
 def notes_of_gaps(shares: Mapping[str, float]) -> list[Message]:
-    """What is told of columns that are mostly gaps, and how they are left out."""
+    """What is reported of columns that are mostly gaps, and how they are left out."""
     if not shares:
         return []
     named = [f"{name} ({share:.0%} missing)" for name, share in shares.items()]
@@ -302,7 +302,7 @@ def _fills(transformer: Any, n: int) -> dict[int, float]:
 
 
 def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
-    """What is told of numbers with a unit, and of shares beside per cent."""
+    """What is reported of numbers with a unit, and of shares beside per cent."""
     with_unit = [column for column in columns if column.unit]
     shares = [column.name for column in columns if column.has_shares]
     notes = []
@@ -318,7 +318,7 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
 
 
 def _notes_of_differing(names: Sequence[str]) -> list[Message]:
-    """What is told of few columns of whole numbers that may be ids, though nothing but their differing says so."""
+    """What is reported of few columns of whole numbers that may be ids, though nothing but their differing says so."""
     if not 0 < len(names) <= MOST_IDS:
         return []
     drop = of_columns("roles", {names[0]: "drop"})
@@ -464,7 +464,7 @@ def _blocks(columns: Iterable[Encoded]) -> dict[str, list[Encoded]]:
 def _check_complete(
     cells: Cells, columns: Sequence[Encoded], table: Table, impute: str | None, gaps: Sequence[Message] = ()
 ) -> list[str]:
-    """What is done about missing values, in sentences; ``gaps`` are told where they are refused."""
+    """What is done about missing values, in sentences; ``gaps`` are reported where they are refused."""
     features = [column for column in columns if column.kind != "member"]
     is_category = np.array([features[j].kind == "category" for j in cells.of], dtype=bool)
     n_numbers, n_categories = (int(cells.n_missing[which].sum()) for which in (~is_category, is_category))

@@ -164,8 +164,8 @@ class FeatureBlocks:
 
     def __repr__(self) -> str:
         n, m = self.shape
-        kind = "TableFeatures" if self._matrix is None else type(self._matrix).__name__
-        return f"{kind}({n:,} objects, {m:,} feature{'s' * (m > 1)})"
+        place = "a table on disk" if self._matrix is None else self._matrix.place
+        return f"FeatureBlocks({n:,} objects, {m:,} feature{'s' * (m > 1)}, {place})"
 
     def __getitem__(self, rows: Any) -> Any:
         """(r, n_features) some objects, by their numbers, in memory: an array, or a Table."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,9 @@ class FeatureSource(ABC):
     by_column : whether sums of few rows are made column by column, as scikit-learn makes those of an array; else row by
         row, as those of a table
     """
+
+    place: ClassVar[str]
+    """Where the rows lie, in words."""
 
     shape: tuple[int, int]
     names: list[str] | None = None
@@ -91,6 +94,8 @@ class FeatureSource(ABC):
 
 class MemoryFeatures(FeatureSource):
     """Features in an array, (n, m): one block."""
+
+    place = "in memory"
 
     def __init__(self, X: NDArray[Any], names: list[str] | None = None, by_column: bool = False) -> None:
         self.X, self.names, self.by_column = X, names, by_column
@@ -177,6 +182,8 @@ class StoredFeatures(ReadFeatures):
     names, by_column : see `FeatureSource`
     making : what is made of its rows: m features
     """
+
+    place = "on disk"
 
     _rows: StoredRows
 
@@ -281,6 +288,8 @@ def npy_features(path: Path, memory: int, scratch: str | PathLike[str] | None) -
 
 class RemoteFeatures(ReadFeatures):
     """Features on workers, in blocks of `MOST_ROWS` rows."""
+
+    place = "on workers"
 
     _rows: RemoteRows
 

@@ -165,7 +165,7 @@ def _number(text: str | float) -> float | None:
 
 
 def with_gaps(table: Table, given: Sequence[str | float] | None) -> Table:
-    """The table with empty cells for what means missing, but not among the ids; told is where there was any."""
+    """The table with empty cells for what means missing, but not among the ids; a note says where there was any."""
     if not given:
         return table
     gaps, roles, columns, noted = Gaps(given), table.found_roles, list[Column](), list[str]()

@@ -20,7 +20,7 @@ from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
-from ensemblage.io._cells import Cells, Summary, Transformed, cells_in_memory
+from ensemblage.io._cells import Cells, ColumnSummary, Transformed, cells_in_memory
 from ensemblage.io._encoding import CATEGORIES, DATES, IMPUTE, ColumnUse, Encoding, complete_rows, fit_encoding, shorten
 from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._feature_sources import FeatureSource, MemoryFeatures
@@ -79,7 +79,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         column whose name says known classes.
     missing : sequence of str or float, optional
         What means missing, as ``[-999, 99]``: see `read_table`; of arrays numbers. Without it, a number that is far
-        from all others and repeats is told, with a warning, and stays a number.
+        from all others and repeats is reported, with a warning, and stays a number.
 
     Attributes
     ----------
@@ -321,7 +321,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         return pa.table([_arrow_column(column.tolist()) for column in cells.T], names=list(self.feature_names_in_))
 
     def _fit_table(self, table: Table, cells_of: Callable[..., Cells] = cells_in_memory) -> tuple[FeatureSource, Any]:
-        """Fit to a table; its features, where ``cells_of`` puts the cells, and what is told of them."""
+        """Fit to a table; its features, where ``cells_of`` puts the cells, and what is reported of them."""
         named = name_columns(table, None, None, (), guess_id=True)
         if named.id_column is not None:
             table._check_ids(named.id_column)
@@ -373,7 +373,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         X = self._validate(X, reset=True)
         if not sparse.issparse(X):
             rows = MemoryFeatures(X, by_column=True)
-            return self._fit_numbers(rows, rows.reduce(Summary.of, Summary.joined))[:]
+            return self._fit_numbers(rows, rows.reduce(ColumnSummary.of, ColumnSummary.joined))[:]
         self._keep_varying(np.arange(X.shape[1]))
         scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
         # Every column comes back, as the names say: one without any value as zeros.
@@ -381,7 +381,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.transformer_ = make_pipeline(*filled, scale).fit(X)
         return self.transformer_.transform(X)
 
-    def _fit_numbers(self, rows: FeatureSource, summary: Summary) -> FeatureSource:
+    def _fit_numbers(self, rows: FeatureSource, summary: ColumnSummary) -> FeatureSource:
         """Fit to a matrix, wherever it lies; its features. Codes that may mean missing are sought in memory alone."""
         given = self._keep_varying(np.flatnonzero(summary.high > summary.low))
         if isinstance(rows, MemoryFeatures):
@@ -425,7 +425,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self._fit_numbers(
-            features._matrix, features._matrix.reduce(Summary.of_finite, Summary.joined, features.names)
+            features._matrix, features._matrix.reduce(ColumnSummary.of_finite, ColumnSummary.joined, features.names)
         )
 
     def _fit_stored_table(self, features: FeatureBlocks) -> FeatureSource:

@@ -91,8 +91,8 @@ def read_table(
     Returns
     -------
     Table
-        With ``columns``, ``roles`` and ``notes``. Rows of a file without any value are left out, and told in the notes;
-        the others keep their numbers. A frame keeps all rows.
+        With ``columns``, ``roles`` and ``notes``. Rows of a file without any value are left out, and the notes
+        name them; the others keep their numbers. A frame keeps all rows.
 
     Raises
     ------

@@ -468,11 +468,6 @@ def drop_unused_labels(coded: CodedColumns) -> CodedColumns:
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     """Code an (n, p) array-like or data frame of labels."""
-    if getattr(labels, "is_counted", False):
-        raise ValueError(
-            f"Label rows must have no counts here. Got {labels!r}. Give its attribute ensemble, or fit a consensus "
-            f"method to it."
-        )
     if not isinstance(labels, np.ndarray | list | tuple):
         check_in_memory(labels)
         labels = without_stream(labels)

@@ -17,7 +17,7 @@ from ensemblage.base.options import NoteWarning
 from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
-from ensemblage.labels.blocks import DistinctRows, LabelRows, MemoryRows
+from ensemblage.labels.blocks import DistinctRows, LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import (
     MISSING,
     CodedColumns,
@@ -33,12 +33,13 @@ from ensemblage.labels.coding import (
     drop_unused_labels,
     one_hot,
 )
-from ensemblage.labels.counted import CountedEnsemble, counted_rows
+from ensemblage.labels.counted import counted_rows, quoted
 from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.files import labels_of_anndata, load_labels, save_labels
-from ensemblage.labels.links import Links, common_labels
+from ensemblage.labels.links import Links, common_labels, common_memberships
 from ensemblage.labels.out_of_core import labels_on_cluster, open_labels
 from ensemblage.labels.rows import Counted, counted_labels
+from ensemblage.labels.soft import SoftCoding, columns_of, rows_of_memberships
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -112,7 +113,9 @@ class Ensemble:
     """
 
     is_soft: ClassVar[bool] = False
-    """Whether its rows are memberships, as those of `SoftEnsemble`."""
+    """Whether its rows are memberships, as those of `from_memberships`."""
+    is_counted: ClassVar[bool] = False
+    """Whether its rows stand for several objects, as those of `from_counts`."""
     rows: LabelRows
     codes: Any
     """An array, or rows that are not in memory."""
@@ -172,7 +175,7 @@ class Ensemble:
         missing: int | None = -1,
         noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
-        """The ensemble of labels that the library has made itself: nothing is told of them."""
+        """The ensemble of labels that the library has made itself: nothing is reported of them."""
         return Ensemble._of(code_with_noise(code_labels, labels, missing, noise), missing, names, is_new=True)
 
     @classmethod
@@ -227,7 +230,7 @@ class Ensemble:
 
     @property
     def coded(self) -> CodedColumns:
-        """The same as the functions that code labels give it; what has no labels refuses."""
+        """The same as the functions that code labels give it; what has no labels, or counts, refuses."""
         return self._columns
 
     @locked_property
@@ -240,17 +243,23 @@ class Ensemble:
         of = {"codes": np.asarray(self.rows[:]), "categories": list(self.categories), "names": self.names}
         return "Ensemble", {**of, "missing": self.missing}
 
-    def _as_labels(self) -> Ensemble:
-        """Itself; of a `SoftEnsemble` the likeliest labels."""
+    def to_labels(self) -> Ensemble:
+        """The hard partitions: itself, or of memberships the cluster with the largest one of each object.
+
+        Returns
+        -------
+        Ensemble
+            With the names of the partitions. Labels of memberships are numbers of columns, the first one on ties; a
+            cluster that is no object's likeliest one has no label.
+        """
         return self
 
     def _check_beside(self, other: Any) -> None:
         """Refuse what is no ensemble of the same kind and of as many objects."""
         if not isinstance(other, Ensemble) or other.is_soft != self.is_soft or len(other) != len(self):
             raise ValueError(
-                f"Partitions that are joined must be of the same {len(self):,} objects, of class "
-                f"{'SoftEnsemble' if self.is_soft else 'Ensemble'}. Got {format_value(other)}. Convert them to one "
-                "class."
+                f"Partitions that are joined must be of the same {len(self):,} objects, an Ensemble of "
+                f"{'memberships' if self.is_soft else 'labels'}. Got {format_value(other)}. Convert them to one kind."
             )
 
     def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
@@ -279,11 +288,16 @@ class Ensemble:
         clusters = f"{low}" if low == high else f"{low} to {high}"
         absent = 0 if self.is_soft else self.n_missing
         missing = f", {100 * absent / (n * p):.3g} % missing" if absent else ""
-        where = {"on disk": "Stored", "on a Dask cluster": "Dask"}.get(self.rows.where, "")
+        where = {"on disk": " on disk", "on a Dask cluster": " on Dask"}.get(self.rows.where, "")
         return (
-            f"{where}{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
-            f"cluster{'s' * (high > 1)}{missing})"
+            f"Ensemble({n:,} {self._kind_of_rows}{where}, {p:,} {'soft ' * self.is_soft}partition{'s' * (p > 1)} of "
+            f"{clusters} cluster{'s' * (high > 1)}{missing})"
         )
+
+    @property
+    def _kind_of_rows(self) -> str:
+        """What its rows are."""
+        return f"object{'s' * (len(self) > 1)}"
 
     def _repr_html_(self) -> str | None:
         return ensemble_html(self)
@@ -298,11 +312,12 @@ class Ensemble:
         """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
         if isinstance(rows, tuple) or rows is None:
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
+        columns = self._columns
         if isinstance(rows, slice):
             codes = self.rows[check_slice(rows, "rows")]
         else:
             codes = self.rows[row_index([rows] if is_integer(rows) else rows, len(self))]
-        some = CodedColumns(MemoryRows(codes), self.categories, self.names)
+        some = columns._replace(codes=MemoryRows(codes))
         if is_integer(rows):
             return decode(some, self.missing)[0]
         return Ensemble._of(drop_unused_labels(some), self.missing)
@@ -336,7 +351,8 @@ class Ensemble:
             With the names of both, where these differ; else partitions have numbers.
         """
         self._check_beside(other)
-        codes, categories = side_by_side(self.rows, other.rows), self.categories + other.categories
+        mine, theirs = self._columns, other._columns
+        codes, categories = side_by_side(mine.codes, theirs.codes), mine.categories + theirs.categories
         names = [*self._names, *other._names]
         coded = CodedColumns(codes, categories, names if len(set(names)) == len(names) else None)
         return self._of(coded, self.missing)
@@ -479,7 +495,7 @@ class Ensemble:
         ...     np.save(path, [[0, 5], [0, 5], [1, -1]])
         ...     E = Ensemble.open(path)
         >>> E
-        StoredEnsemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7 % missing)
+        Ensemble(3 objects on disk, 2 partitions of 1 to 2 clusters, 16.7 % missing)
         >>> E[[0, 2]].n_clusters
         array([2, 1])
         """
@@ -555,8 +571,12 @@ class Ensemble:
 
         Returns
         -------
-        CountedEnsemble
-            Its rows are in no order that a query could change: results go by the labels.
+        Ensemble
+            Of the distinct rows, with `counts` and ``n_objects``. They are in no order that a query could change:
+            results go by the labels. Every consensus method takes it, and ``labels_`` and the like then have an entry
+            per row. Its ``clusters(model)`` has these beside the labels, and ``join_sql()`` and ``join_polars()`` say
+            how a database or Polars gives them to the objects. Functions of `metrics`, rankers and reports would count
+            each row once, and refuse it: its attribute ``ensemble`` is what they take, where they shall.
 
         Raises
         ------
@@ -575,11 +595,68 @@ class Ensemble:
         >>> labels = [[0, 0], [0, 0], [1, 1], [0, 0], [1, 0]]
         >>> E = Ensemble.from_counts(labels)
         >>> E, E.counts
-        (CountedEnsemble(3 rows of 5 objects, 2 partitions), array([3, 1, 1]))
+        (Ensemble(3 rows of 5 objects, 2 partitions of 2 clusters), array([3, 1, 1]))
         """
         check_noise(noise, check_missing(missing))
         labels, counted = counted_rows(rows, counts)
         return CountedEnsemble(Ensemble(labels, missing=missing, noise=noise), counted, labels)
+
+    @classmethod
+    def from_memberships(cls, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> SoftEnsemble:
+        """Make an ensemble of soft partitions of the same n objects: memberships instead of labels.
+
+        What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
+        `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,
+        `metrics.density` and `metrics.confidence`. All else takes its ``to_labels()``.
+
+        Parameters
+        ----------
+        memberships : sequence of array-like of shape (n_objects, k_j)
+            A block for each partition, such as ``predict_proba`` of a Gaussian mixture or ``membership_`` of a
+            consensus: numbers ≥ 0 whose rows sum to 1; below 1e-100 they are taken as 0. A row of zeros or NaN is an
+            object of which the partition says nothing. A vector of labels is a hard partition.
+        names : sequence of str, optional
+            As in `Ensemble`.
+
+        Returns
+        -------
+        Ensemble
+            Its ``n_clusters`` are columns of each partition; a method leaves out those in which no object has any
+            membership. ``memberships`` are the blocks.
+
+        Raises
+        ------
+        ValueError
+            If there is no block, blocks differ in their number of rows, a row has a negative number or does not sum to
+            1, or a partition says nothing of all objects.
+
+        Notes
+        -----
+        Two objects are joined by a partition as far as their memberships agree, Σ_c u_c v_c. Zeros and ones are labels:
+        an ensemble of them gives what one of labels gives, up to rounding.
+
+        8 bytes per membership, Σ (k_j + 1) n in all, twice that while a method works on it. Sums go in fixed blocks of
+        objects, added in order: no result depends on ``n_jobs``.
+
+        References
+        ----------
+        K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005: memberships of hard and
+        soft partitions, and their co-membership.
+
+        Examples
+        --------
+        >>> from ensemblage import make_consensus
+        >>> first = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.0, 1.0]]
+        >>> second = [[0.2, 0.8], [0.4, 0.6], [1.0, 0.0], [0.9, 0.1]]
+        >>> E = Ensemble.from_memberships([first, second])
+        >>> E
+        Ensemble(4 objects, 2 soft partitions of 2 clusters)
+        >>> make_consensus("acv", 2).fit(E).membership_.round(2)[0]
+        array([0.21, 0.79])
+        >>> E.to_labels().codes.tolist()
+        [[0, 1], [0, 1], [1, 0], [1, 0]]
+        """
+        return SoftEnsemble(memberships, names=names)
 
     @classmethod
     def from_dask(
@@ -623,6 +700,225 @@ class Ensemble:
         return Ensemble._of(*labels_on_cluster(parts, client, names, missing, noise), is_new=True)
 
 
+class SoftEnsemble(Ensemble):
+    """What `Ensemble.from_memberships` returns.
+
+    Attributes
+    ----------
+    n_clusters : ndarray of shape (n_partitions,)
+        Columns of each partition. A method leaves out those in which no object has any membership.
+    offsets : ndarray of shape (n_partitions + 1,)
+        As in `Ensemble`: the columns of each partition, and one for objects of which it says nothing.
+    names : list of str
+    shape : tuple (n_objects, n_partitions)
+    """
+
+    is_soft: ClassVar[bool] = True
+    rows: MembershipRows
+
+    def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
+        self._set(columns_of(rows_of_memberships(memberships)), names, None)
+
+    @property
+    def coded(self) -> CodedColumns:
+        """Refused: memberships are no labels."""
+        raise ValueError(
+            f"The ensemble must be one of labels. Got {self!r}. Give soft.to_labels(), which takes the likeliest "
+            f"cluster."
+        )
+
+    @property
+    def memberships(self) -> list[NDArray[np.float64]]:
+        """A block for each partition, (n_objects, k_j); NaN where it says nothing of an object."""
+        found = []
+        for j, absent in enumerate((self.rows.H[:, self.offsets[1:] - 1] == 1).T):
+            block = self.rows.H[:, self.rows.of_partition(j)][:, :-1].copy()
+            block[absent] = np.nan
+            found.append(block)
+        return found
+
+    @locked_property
+    def n_missing(self) -> int:
+        """Number of objects of which a partition says nothing, of all partitions."""
+        return int((self.rows.H[:, self.offsets[1:] - 1] == 1).sum())
+
+    def _repr_html_(self) -> None:
+        """None: a notebook shows its line."""
+
+    def __getitem__(self, rows: Any) -> SoftEnsemble:
+        """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
+        n = len(self)
+        index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
+        return self._of(columns_of(self.rows.take(index), self.names), None)
+
+    def to_labels(self) -> Ensemble:
+        """The hard partitions: of each object the cluster with the largest membership, the first on ties."""
+        codes = self.rows.likeliest()
+        columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
+        return Ensemble.from_partitions(columns, names=self.names)
+
+    def _as_saved(self) -> tuple[str, dict[str, Any]]:
+        """Its name and its parts in the file of a model."""
+        return "SoftEnsemble", {"rows": self.rows, "names": self.names}
+
+    def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
+        """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
+        used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))
+        used[self.offsets[1:] - 1] = True
+        coding = SoftCoding(self.n_clusters, np.flatnonzero(used))
+        rows = coding.rows_of(self.rows)
+        n_clusters = np.diff(rows.offsets) - 1
+        distinct = self.distinct if rows is self.rows else rows.distinct(n_clusters)
+        return Counted(
+            coding, rows, distinct if sample_weight is None else distinct.with_weights(sample_weight), n_clusters
+        )
+
+    def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
+        """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects."""
+        H = common_memberships(self.rows.H, self.offsets, links, sample_weight)
+        return self._of(columns_of(MembershipRows(H, self.offsets), self.names), None)
+
+
+RESULTS = ("cluster", "confidence")
+"""Columns that `CountedEnsemble.clusters` adds to the labels."""
+
+
+class CountedEnsemble(Ensemble):
+    """What `Ensemble.from_counts` returns.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The rows, each once.
+    counts : ndarray of shape (n_rows,), int64
+        Objects with each row: ``sample_weight`` of a fit.
+    labels : pyarrow.Table of shape (n_rows, n_partitions)
+        The rows as they were given.
+    """
+
+    is_counted: ClassVar[bool] = True
+
+    def __init__(self, ensemble: Ensemble, counts: NDArray[np.int64], labels: Any) -> None:
+        self._set(ensemble.coded, None, ensemble.missing)
+        self.ensemble, self.counts, self.labels = ensemble, counts, labels
+        counts.flags.writeable = False
+
+    @property
+    def n_objects(self) -> int:
+        """The sum of the counts."""
+        return int(self.counts.sum())
+
+    @property
+    def _columns(self) -> CodedColumns:
+        """Refused: who takes the rows alone would count each of them once."""
+        raise ValueError(
+            f"Label rows must have no counts here. Got {self!r}. Give its attribute ensemble, or fit a consensus "
+            f"method to it."
+        )
+
+    @property
+    def _kind_of_rows(self) -> str:
+        m, n = len(self), self.n_objects
+        return f"row{'s' * (m > 1)} of {n:,} object{'s' * (n > 1)}"
+
+    def _repr_html_(self) -> None:
+        """None: a notebook shows its line."""
+
+    def clusters(self, model: Any) -> Any:
+        """The cluster and the confidence of each row, beside its labels: what the objects are joined with.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted to this ensemble.
+
+        Returns
+        -------
+        pyarrow.Table of shape (n_rows, n_partitions + 2)
+            The labels as they were given, ``cluster`` and ``confidence``. DuckDB finds it by the name of its variable,
+            ``polars.from_arrow`` and ``table.to_pandas()`` make other data frames of it.
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted to something else, or a partition is named as one of the two columns.
+        """
+        labels = getattr(model, "labels_", None)
+        if labels is None or len(labels) != len(self):
+            got = "one that is not fitted" if labels is None else f"one of {len(labels):,} rows"
+            raise ValueError(
+                f"The model must be fitted to these {len(self):,} rows. Got {got}. Call model.fit(E) with this "
+                "ensemble first."
+            )
+        taken = [name for name in RESULTS if name in self.labels.column_names]
+        if taken:
+            raise ValueError(
+                f"Columns of labels must not be named {' or '.join(map(repr, RESULTS))}, as those of the result are. "
+                f"Got {taken[0]!r}. Rename it in the query."
+            )
+        table = self.labels
+        for name, values in zip(RESULTS, (labels, model.confidence_), strict=True):
+            table = table.append_column(name, [np.asarray(values)])
+        return table
+
+    def join_sql(self, table: str = "labels", clusters_table: str = "clusters") -> str:
+        """The SQL that gives every object the cluster and the confidence of its row.
+
+        Parameters
+        ----------
+        table : str, default "labels"
+            Name of the table of objects, in which the partitions are columns with the names that they have here.
+        clusters_table : str, default "clusters"
+            Name under which the database finds the table that `clusters` returned.
+
+        Returns
+        -------
+        str
+            A query of standard SQL, which takes two missing labels as equal: DuckDB, PostgreSQL, SQLite and others run
+            it.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from ensemblage import Ensemble
+        >>> print(Ensemble.from_counts(pa.table({"l1": [0, 1], "l2": [0, 1], "n": [3, 1]}), "n").join_sql("cells"))
+        SELECT "cells".*, "clusters"."cluster", "clusters"."confidence"
+        FROM "cells" LEFT JOIN "clusters"
+          ON "cells"."l1" IS NOT DISTINCT FROM "clusters"."l1"
+         AND "cells"."l2" IS NOT DISTINCT FROM "clusters"."l2"
+        """
+        objects, rows = quoted(table), quoted(clusters_table)
+        columns = [quoted(name) for name in self.labels.column_names]
+        equal = "\n AND ".join(f"{objects}.{name} IS NOT DISTINCT FROM {rows}.{name}" for name in columns)
+        results = ", ".join(f"{rows}.{quoted(name)}" for name in RESULTS)
+        return f"SELECT {objects}.*, {results}\nFROM {objects} LEFT JOIN {rows}\n  ON {equal}"
+
+    def join_polars(self, table: str = "labels", clusters_table: str = "clusters") -> str:
+        """The expression of Polars that gives every object the cluster and the confidence of its row.
+
+        Parameters
+        ----------
+        table : str, default "labels"
+            Name of the variable of the lazy frame whose rows are the objects.
+        clusters_table : str, default "clusters"
+            Name of the variable of the frame that ``polars.from_arrow`` made of what `clusters` returned.
+
+        Returns
+        -------
+        str
+            Python code.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from ensemblage import Ensemble
+        >>> Ensemble.from_counts(pa.table({"l1": [0, 1], "l2": [0, 1], "n": [3, 1]}), "n").join_polars()
+        "labels.join(clusters.lazy(), on=['l1', 'l2'], nulls_equal=True, how='left', maintain_order='left')"
+        """
+        keys = f"on={self.labels.column_names!r}, nulls_equal=True"
+        return f"{table}.join({clusters_table}.lazy(), {keys}, how='left', maintain_order='left')"
+
+
 def as_seen(rows: LabelRows) -> Any:
     """What a user sees as codes: the array that is in memory, else the rows."""
     return rows.array if isinstance(rows, MemoryRows) else rows
@@ -638,7 +934,7 @@ def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
     if getattr(X, "is_counted", False):
         if sample_weight is not None:
             raise ValueError(
-                f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
+                f"sample_weight must be None for an Ensemble whose rows have counts. Got "
                 f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
             )
         return X.ensemble, X.counts, X
@@ -648,8 +944,10 @@ def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
 
 
 def as_any_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:
-    """The ensemble itself, hard or soft, or one made of a label matrix in which ``missing`` means missing."""
-    return labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
+    """The ensemble itself, hard or soft, or one made of a label matrix; one whose rows have counts is refused."""
+    ensemble = labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
+    _ = ensemble._columns
+    return ensemble
 
 
 def as_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:

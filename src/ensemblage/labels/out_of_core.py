@@ -66,7 +66,7 @@ def open_labels(
     return CodedColumns(rows, categories, names), missing
 
 
-def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
+def _batches(source: LabelSource, rows_at_once: int) -> Iterator[Any]:
     """Matrices or tables of at most so many rows; an error at the end if they were not those announced."""
     n_read = 0
     for batch in source.read(rows_at_once):
@@ -78,7 +78,7 @@ def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
         )
 
 
-class Source(NamedTuple):
+class LabelSource(NamedTuple):
     """A label matrix that is read from its beginning to its end, several times."""
 
     path: Path
@@ -88,7 +88,7 @@ class Source(NamedTuple):
     """read(rows) → iterator over matrices or tables of at most so many rows."""
 
 
-def source_of(path: str | PathLike[str]) -> Source:
+def source_of(path: str | PathLike[str]) -> LabelSource:
     """A .npy file, a Parquet file, or a folder of Parquet files in the order of their names."""
     where = Path(path)
     if not where.exists():
@@ -110,11 +110,11 @@ def source_of(path: str | PathLike[str]) -> Source:
     return OPENERS[found](where)
 
 
-def npy_source(path: Path) -> Source:
+def npy_source(path: Path) -> LabelSource:
     """The rows of a .npy file."""
     rows = npy_rows(path)
     check_shape(rows.shape, path)
-    return Source(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
+    return LabelSource(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
 
 
 def check_shape(shape: tuple[int, int], path: Path) -> None:
@@ -149,12 +149,12 @@ def npy_rows(path: Path) -> StoredRows:
     return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
 
 
-def parquet_source(path: Path) -> Source:
+def parquet_source(path: Path) -> LabelSource:
     """The rows of a Parquet file."""
     return _source_of_parts(path, [path])
 
 
-def _source_of_parts(path: Path, parts: list[Path]) -> Source:
+def _source_of_parts(path: Path, parts: list[Path]) -> LabelSource:
     headers = [_parquet_header(part) for part in parts]
     names = headers[0][0]
     for part, (got, _) in zip(parts, headers, strict=True):
@@ -166,7 +166,7 @@ def _source_of_parts(path: Path, parts: list[Path]) -> Source:
             )
     shape = sum(n for _, n in headers), len(names)
     check_shape(shape, path)
-    return Source(path, shape, names, lambda most: (batch for part in parts for batch in batches(part, most)))
+    return LabelSource(path, shape, names, lambda most: (batch for part in parts for batch in batches(part, most)))
 
 
 def _parquet_header(path: Path) -> tuple[list[str], int]:

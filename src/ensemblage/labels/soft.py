@@ -1,176 +1,22 @@
-"""SoftEnsemble: an ensemble of soft partitions, whose rows are memberships in the place of codes."""
+"""Memberships in the place of codes: what is given becomes rows, and new objects get the columns that were fitted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.indexing import check_slice, row_index
-from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import MembershipRows
-from ensemblage.labels.coding import CodedColumns
-from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.links import Links, common_memberships
-from ensemblage.labels.rows import Counted
+from ensemblage.labels.coding import CodedColumns, check_labelled, code_partitions
 
 TOLERANCE = 1e-6
 """By how much a row may miss the sum 1; it is divided by its sum."""
 
 LEAST = 1e-100
 """Less is no membership: the mass of a cluster must have a square root and a reciprocal."""
-
-
-class SoftEnsemble(Ensemble):
-    """Use it to combine soft partitions of the same n objects: memberships instead of labels.
-
-    What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
-    `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,
-    `metrics.density` and `metrics.confidence`. All else takes ``soft.to_labels()``.
-
-    Parameters
-    ----------
-    memberships : sequence of array-like of shape (n_objects, k_j)
-        A block for each partition, such as ``predict_proba`` of a Gaussian mixture or ``membership_`` of a consensus:
-        numbers ≥ 0 whose rows sum to 1; below 1e-100 they are taken as 0. A row of zeros or NaN is an object of which
-        the partition says nothing. A vector of labels is a hard partition.
-    names : sequence of str, optional
-        One name per partition. Default: ``partition_0``, ``partition_1``, ...
-
-    Attributes
-    ----------
-    n_clusters : ndarray of shape (n_partitions,)
-        Columns of each partition. A method leaves out those in which no object has any membership.
-    offsets : ndarray of shape (n_partitions + 1,)
-        As in `Ensemble`: the columns of each partition, and one for objects of which it says nothing.
-    names : list of str
-    shape : tuple (n_objects, n_partitions)
-
-    Raises
-    ------
-    ValueError
-        If there is no block, blocks differ in their number of rows, a row has a negative number or does not sum to 1,
-        or a partition says nothing of all objects.
-
-    Notes
-    -----
-    Two objects are joined by a partition as far as their memberships agree, Σ_c u_c v_c. Zeros and ones are labels: a
-    soft ensemble of them gives what an `Ensemble` gives, up to rounding.
-
-    8 bytes per membership, Σ (k_j + 1) n in all, twice that while a method works on it. Sums go in fixed blocks of
-    objects, added in order: no result depends on ``n_jobs``.
-
-    References
-    ----------
-    K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005: memberships of hard and
-    soft partitions, and their co-membership.
-
-    Examples
-    --------
-    >>> from ensemblage import SoftEnsemble
-    >>> from ensemblage.consensus import CumulativeVoting
-    >>> first = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.0, 1.0]]
-    >>> second = [[0.2, 0.8], [0.4, 0.6], [1.0, 0.0], [0.9, 0.1]]
-    >>> E = SoftEnsemble([first, second])
-    >>> E
-    SoftEnsemble(4 objects, 2 partitions of 2 clusters)
-    >>> CumulativeVoting(2).fit(E).membership_.round(2)[0]
-    array([0.21, 0.79])
-    >>> E.to_labels().codes.tolist()
-    [[0, 1], [0, 1], [1, 0], [1, 0]]
-    """
-
-    is_soft: ClassVar[bool] = True
-    rows: MembershipRows
-
-    def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
-        if isinstance(memberships, str) or not isinstance(memberships, Iterable):
-            raise TypeError(
-                f"memberships must be a sequence of blocks, one per partition. Got {format_value(memberships)}. Give a "
-                "list."
-            )
-        blocks = [_read_memberships(block, j) for j, block in enumerate(memberships)]
-        lengths = sorted({len(block) for block in blocks})
-        if len(lengths) != 1 or lengths[0] == 0:
-            raise ValueError(
-                "memberships must be one or more blocks with a row for each of the same objects, at least one. Got "
-                f"{f'blocks of {lengths[0]} and {lengths[-1]} rows' if lengths[1:] else f'{len(blocks)} without rows'}"
-                ". Give a block per partition."
-            )
-        offsets = np.concatenate([[0], np.cumsum([block.shape[1] for block in blocks])])
-        self._set(columns_of(MembershipRows(np.hstack(blocks), offsets)), names, None)
-
-    @property
-    def coded(self) -> CodedColumns:
-        """Refused: memberships are no labels."""
-        raise ValueError(
-            f"The ensemble must be one of labels. Got {self!r}. Give soft.to_labels(), which takes the likeliest "
-            f"cluster."
-        )
-
-    @property
-    def memberships(self) -> list[NDArray[np.float64]]:
-        """A block for each partition, (n_objects, k_j); NaN where it says nothing of an object."""
-        found = []
-        for j, absent in enumerate((self.rows.H[:, self.offsets[1:] - 1] == 1).T):
-            block = self.rows.H[:, self.rows.of_partition(j)][:, :-1].copy()
-            block[absent] = np.nan
-            found.append(block)
-        return found
-
-    @locked_property
-    def n_missing(self) -> int:
-        """Number of objects of which a partition says nothing, of all partitions."""
-        return int((self.rows.H[:, self.offsets[1:] - 1] == 1).sum())
-
-    def _repr_html_(self) -> None:
-        """None: a notebook shows its line."""
-
-    def __getitem__(self, rows: Any) -> SoftEnsemble:
-        """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
-        n = len(self)
-        index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
-        return self._of(columns_of(self.rows.take(index), self.names), None)
-
-    def to_labels(self) -> Ensemble:
-        """The hard partitions: of each object the cluster with the largest membership, the first on ties.
-
-        Returns
-        -------
-        Ensemble
-            Labels are numbers of columns, with the names of the partitions; a cluster that is no object's likeliest one
-            has no label.
-        """
-        codes = self.rows.likeliest()
-        columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
-        return Ensemble.from_partitions(columns, names=self.names)
-
-    def _as_saved(self) -> tuple[str, dict[str, Any]]:
-        """Its name and its parts in the file of a model."""
-        return "SoftEnsemble", {"rows": self.rows, "names": self.names}
-
-    def _as_labels(self) -> Ensemble:
-        return self.to_labels()
-
-    def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
-        """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
-        used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))
-        used[self.offsets[1:] - 1] = True
-        coding = SoftCoding(self.n_clusters, np.flatnonzero(used))
-        rows = coding.rows_of(self.rows)
-        n_clusters = np.diff(rows.offsets) - 1
-        distinct = self.distinct if rows is self.rows else rows.distinct(n_clusters)
-        return Counted(
-            coding, rows, distinct if sample_weight is None else distinct.with_weights(sample_weight), n_clusters
-        )
-
-    def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
-        """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects."""
-        H = common_memberships(self.rows.H, self.offsets, links, sample_weight)
-        return self._of(columns_of(MembershipRows(H, self.offsets), self.names), None)
 
 
 class SoftCoding(NamedTuple):
@@ -187,14 +33,14 @@ class SoftCoding(NamedTuple):
         ``voting`` are those of the ``n_partitions`` that have a say; ``X`` may have all of them.
         """
         got = format_value(X)
-        if isinstance(X, SoftEnsemble):
+        if getattr(X, "is_soft", False):
             X = X.select(voting) if len(voting) < X.shape[1] == n_partitions else X
             if np.array_equal(X.n_clusters, self.n_clusters):
                 return self.rows_of(X.rows)
             got = f"partitions of {X.n_clusters.tolist()} clusters"
         raise ValueError(
-            f"X of {owner}, which was fitted on memberships, must be a SoftEnsemble of partitions of "
-            f"{self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
+            f"X of {owner}, which was fitted on memberships, must be an Ensemble.from_memberships of partitions "
+            f"of {self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
         )
 
     def rows_of(self, rows: MembershipRows) -> MembershipRows:
@@ -210,6 +56,25 @@ class SoftCoding(NamedTuple):
         return MembershipRows(H, offsets)
 
 
+def rows_of_memberships(memberships: Iterable[ArrayLike]) -> MembershipRows:
+    """The memberships of all partitions, checked, side by side."""
+    if isinstance(memberships, str) or not isinstance(memberships, Iterable):
+        raise TypeError(
+            f"memberships must be a sequence of blocks, one per partition. Got {format_value(memberships)}. Give a "
+            "list."
+        )
+    blocks = [_read_memberships(block, j) for j, block in enumerate(memberships)]
+    lengths = sorted({len(block) for block in blocks})
+    if len(lengths) != 1 or lengths[0] == 0:
+        raise ValueError(
+            "memberships must be one or more blocks with a row for each of the same objects, at least one. Got "
+            f"{f'blocks of {lengths[0]} and {lengths[-1]} rows' if lengths[1:] else f'{len(blocks)} without rows'}"
+            ". Give a block per partition."
+        )
+    offsets = np.concatenate([[0], np.cumsum([block.shape[1] for block in blocks])])
+    return MembershipRows(np.hstack(blocks), offsets)
+
+
 def columns_of(rows: MembershipRows, names: list[str] | None = None) -> CodedColumns:
     """Memberships as an ensemble has them; the labels of a partition are the numbers of its clusters."""
     rows.H.flags.writeable = False
@@ -222,9 +87,9 @@ def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:
     try:
         given = np.asarray(block)
         if given.ndim == 1:
-            labels = Ensemble.from_partitions([block])
-            places = np.arange(int(labels.n_clusters[0]) + 1)
-            return np.asarray(labels.codes[:, :1] == places, dtype=np.float64)
+            coded = code_partitions([block], -1)
+            check_labelled(coded.categories, ("partition_0",), each=True)
+            return np.asarray(coded.codes[:] == np.arange(len(coded.categories[0]) + 1), dtype=np.float64)
         given = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(

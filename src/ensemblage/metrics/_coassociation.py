@@ -86,7 +86,7 @@ def coassociation(
 
     Notes
     -----
-    O(n² p) time, 8 n² bytes. Of a `SoftEnsemble` two objects are joined as far as their memberships agree, Σ u v: O(n²
+    O(n² p) time, 8 n² bytes. Of memberships two objects are joined as far as their memberships agree, Σ u v: O(n²
     d) for d clusters of all partitions, 24 n² bytes and twice the memberships.
 
     Examples
@@ -103,7 +103,7 @@ def coassociation(
         chosen = np.arange(len(ensemble)) if objects is None else _row_numbers(objects, len(ensemble))
         if cluster_weights is not None:
             raise ValueError(
-                "cluster_weights of coassociation must be None with a SoftEnsemble: clusters have no labels to weigh. "
+                "cluster_weights of coassociation must be None with memberships: clusters have no labels to weigh. "
                 "Got weights. Leave them out."
             )
         n, d = len(chosen), int(ensemble.offsets[-1])
@@ -321,7 +321,7 @@ def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) ->
 def pairs_by_association(labels: Distinct, n_jobs: int | None = None) -> NDArray[np.int64]:
     """`association_counts` of partitions whose distinct rows are known."""
     codes, counts, _ = labels.distinct
-    codes = in_memory(codes, "association_counts", "density or Discotec with max_pairs=0")
+    codes = in_memory(codes, "association_counts", "density or DISCOTEC with max_pairs=0")
     labelled = np.count_nonzero(codes != labels.n_clusters, axis=1)
     complete = bool((labelled == codes.shape[1]).all())
     histogram = pair_histogram(codes, counts, labels.n_clusters, complete, n_jobs)

@@ -128,7 +128,7 @@ def confidence(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights:
     With one cluster the confidence is 1. It cannot detect an error that all members share (one algorithm, one number of
     clusters). On random labels its mean is about ½.
 
-    Of a `SoftEnsemble` α and β are masses of the memberships that the object and others share, Σ u v.
+    Of memberships α and β are masses of the memberships that the object and others share, Σ u v.
 
     O(n p k) time; memory two tables of Σ k_i × k numbers, and 1 MB for each thread.
 

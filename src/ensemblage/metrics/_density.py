@@ -48,7 +48,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     O(n p) time and O(n) memory. The sums are whole numbers: the order of the objects, the names of the labels and
     the number of threads do not change a bit of the result.
 
-    Of a `SoftEnsemble` a partition joins two objects as far as their memberships agree, Σ u v; O(n d k) time for d
+    Of memberships a partition joins two objects as far as their memberships agree, Σ u v; O(n d k) time for d
     clusters of all partitions.
 
     References

@@ -26,7 +26,7 @@ from ensemblage.io._feature_sources import FeatureSource, StoredFeatures
 from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import verdicts
-from ensemblage.pipeline._run import Data, Members, Places, SecondSample, count_places, second_seed
+from ensemblage.pipeline._run import Data, GeneratedMembers, Places, SecondSample, count_places, second_seed
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import Profile, VariableRow, sentence_of
 
@@ -59,13 +59,13 @@ class StoredData(Data):
             self.kept.append(kept)
         return self.kept[0]
 
-    def partitions(self, generator: Any, noise: str) -> Members:
+    def partitions(self, generator: Any, noise: str) -> GeneratedMembers:
         """Of the sample alone; one pass finds the nearest of both samples."""
         generator._fit_kept(self.kept[0])
         n_threads = thread_count(self.n_jobs) if isinstance(self.features, StoredFeatures) else 1  # of each worker
         self.nearest = self.features.kept(_places_of_nearest, PLACE, 2, self.kept, n_threads)
         names = [str(name) for name in generator.get_feature_names_out()]
-        return Members(Ensemble._made(generator._labels, names=names), generator)
+        return GeneratedMembers(Ensemble._made(generator._labels, names=names), generator)
 
     def fit(self, consensus: Any, ensemble: Ensemble) -> Any:
         """Each clustered object counts as often as objects are nearest to it."""
@@ -135,7 +135,7 @@ class OfAll(NamedTuple):
         with new_folder(folder) as new:
             self.write_into(new)
 
-    def write_into(self, folder: Path) -> Description:
+    def write_into(self, folder: Path) -> ClusterDescriptions:
         """Write parts and profile into a folder that is there; what describes the clusters."""
         import pyarrow.parquet as pq
 
@@ -153,7 +153,7 @@ class OfAll(NamedTuple):
         pq.write_table(described.table, folder / "profile.parquet")
         return described
 
-    def describe(self) -> Description:
+    def describe(self) -> ClusterDescriptions:
         """The profile of the clusters, with a sentence for each."""
         k, n = self.model.n_clusters_, len(self.features)
         of_kept = self.nearest.reduce(counts_of, np.add, len(self.of_kept.labels))
@@ -165,7 +165,7 @@ class OfAll(NamedTuple):
         sentences = [sentence_of(c, size, size / n, drivers[c], k) for c, size in enumerate(sizes)]
         numbers = self.model.preprocessor_._numbers_of(self.features)
         moments = {} if numbers is None else moments_of(numbers, self.nearest, self.of_kept.labels, k)
-        return Description(_table_of(rows, sizes, moments), sizes, drivers, sentences)
+        return ClusterDescriptions(_table_of(rows, sizes, moments), sizes, drivers, sentences)
 
     def _profile_of_some(self) -> Profile:
         """The profile of all objects, or of some of more that are drawn."""
@@ -216,7 +216,7 @@ def _check_model(features: FeatureBlocks, model: Any) -> list[NDArray[np.float64
     return kept if are_all or model._second is None else [*kept, model._second.kept]
 
 
-class Description(NamedTuple):
+class ClusterDescriptions(NamedTuple):
     """What each cluster is like."""
 
     table: Any

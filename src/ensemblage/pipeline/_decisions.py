@@ -208,8 +208,8 @@ def _n_clusters(
     ks = tuple(default_k_range(n, n_distinct_rows(features, 11)))
     more = " Where fewer than three agree, several algorithms are asked for more." if can_be_diverse(features) else ""
     more += f" Of fewer than {FEW} objects they must be clear." * (len(features) < FEW)
-    once = " Each row counts once there." if asked.is_weighted else ""
-    return Decision(ks, f"None was given: five criteria vote on these numbers.{once}{more}{_or_one(asked)}")
+    of_rows = " Each row counts once there." if asked.is_weighted else ""
+    return Decision(ks, f"None was given: five criteria vote on these numbers.{of_rows}{more}{_or_one(asked)}")
 
 
 def _or_one(asked: PlanRequest) -> str:

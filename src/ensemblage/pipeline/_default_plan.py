@@ -30,7 +30,6 @@ from ensemblage.io._encoding import IMPUTE
 from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.labels.coding import check_sample_weight
-from ensemblage.labels.counted import CountedEnsemble
 from ensemblage.pipeline._decisions import (
     PlanRequest,
     estimator_text,
@@ -124,7 +123,7 @@ def prepare(
     X: Any, generator: Any, standardize: bool | Literal["auto"], impute: str | None, preprocessor: Any
 ) -> Prepared:
     """The features of X, by the preprocessor that was given or one with these options."""
-    if isinstance(X, CountedEnsemble):
+    if getattr(X, "is_counted", False):
         raise TypeError(
             f"X must be a table of features. Got labels: {X!r}. Fit a consensus method such as KMeansConsensus to "
             f"labels."

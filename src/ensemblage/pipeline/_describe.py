@@ -66,7 +66,7 @@ COUNTED = ("number", "constant")
 """Roles of columns that may be counts."""
 RANKING, SPLITS, METHODS_COMPARED, PROFILE, PAGE = "ranking", "splits", "methods", "profile", "report"
 STABILITY, COLUMNS = "stability", "columns"
-"""The steps as a `Watch` is told of them."""
+"""The steps as a `Watch` follows them."""
 
 
 class Thinning(NamedTuple):
@@ -107,7 +107,7 @@ class Wanted(NamedTuple):
     thinned: Thinned | None = None
 
 
-class Description(NamedTuple):
+class PageResults(NamedTuple):
     """The results by the parameters of `report.summarize`; None what was not asked for."""
 
     ranking: list[Any]
@@ -125,7 +125,7 @@ def describe(
     settings: Settings,
     watch: Watch,
     keep: Callable[[MergedClusters | None], None] = lambda merged: None,
-) -> Description:
+) -> PageResults:
     """What is said of the clusters; ``keep`` is called before what takes long."""
     consensus, ensemble, plan = found.consensus, found.ensemble, found.plan
     with watch.step(RANKING):
@@ -146,7 +146,7 @@ def describe(
             watch.announce(profiled.selective.sentence)
         if wanted.without_columns and repeat is not None:
             without = indices_without_columns(repeat, objects, profiled, consensus.labels_, watch)
-    return Description(ranking, merged, stability, compared, profiled, without)
+    return PageResults(ranking, merged, stability, compared, profiled, without)
 
 
 def numbered(consensus: Any) -> NDArray[np.int64]:
@@ -201,7 +201,7 @@ def drop_columns(table: Table, names: Collection[str | None]) -> Table:
 
 
 def summary_of(
-    found: RunResult, objects: Features | Members, said: Description, modes: ConsensusModes | None = None, **page: Any
+    found: RunResult, objects: Features | Members, said: PageResults, modes: ConsensusModes | None = None, **page: Any
 ) -> Mapping[str, Any]:
     """The analysis as the page and summary.json have it; ``page`` is what else `report.summarize` takes."""
     X = objects.X if isinstance(objects, Features) and objects.X.shape[1] else None

@@ -1,7 +1,7 @@
 """An analysis from its plan to clusters with a confidence: candidates, choose, make, combine, certify.
 
 `run` takes the steps; each is a function below it, in the same order. Where the features lie is the affair of `Data`,
-or of `StoredData` in `_blocks`. `Watch` is told what is done, and `Store` keeps the partitions of a run that stops.
+or of `StoredData` in `_blocks`. `Watch` follows what is done, and `Store` keeps the partitions of a run that stops.
 
 Above 10,000 objects the default clusters some that are drawn, and every object gets what the nearest of these has. What
 an object would get by another draw no partition of the first one knows. So the partitions are made again of another
@@ -48,7 +48,7 @@ CHOICE, CANDIDATES, MEMBERS, CONSENSUS, SECOND = (
     "consensus",
     "second sample",
 )
-"""The steps as a `Watch` is told of them."""
+"""The steps as a `Watch` follows them."""
 
 Progress = Callable[[int, int], None]
 Matrix = NDArray[np.float64]
@@ -71,7 +71,7 @@ class Settings(NamedTuple):
 
 
 class Watch:
-    """Who is told of an analysis: nobody, but ``progress`` of candidates and base partitions."""
+    """Who follows an analysis: nobody, but ``progress`` of candidates and base partitions."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress
@@ -80,7 +80,7 @@ class Watch:
     def step(
         self, name: str, total: int = 0, *, generator: Any = None, shape: tuple[int, ...] = ()
     ) -> Iterator[Progress | None]:
-        """Around a step of ``total`` parts; gives what is told of its progress.
+        """Around a step of ``total`` parts; gives what follows its progress.
 
         ``generator`` makes partitions of features of this shape.
         """
@@ -90,7 +90,7 @@ class Watch:
         """What a step has found."""
 
 
-class Members(NamedTuple):
+class GeneratedMembers(NamedTuple):
     """The partitions, and the fitted generator that made them; None where no feature is clustered."""
 
     ensemble: Ensemble
@@ -100,11 +100,11 @@ class Members(NamedTuple):
 class Store:
     """Where partitions are kept for a run that is stopped: nowhere."""
 
-    def load(self) -> Members | None:
+    def load(self) -> GeneratedMembers | None:
         """Those of an earlier run."""
         return None
 
-    def save(self, members: Members) -> None:
+    def save(self, members: GeneratedMembers) -> None:
         """Keep what was made, before anything else is done."""
 
 
@@ -163,14 +163,14 @@ class Data:
         made.rows, kept = dense_rows(features, size, seed, n_jobs)
         return kept
 
-    def partitions(self, generator: Any, noise: Literal["missing", "vote"]) -> Members:
+    def partitions(self, generator: Any, noise: Literal["missing", "vote"]) -> GeneratedMembers:
         """Fit the generator; its partitions, and then those that categories are."""
         made_of = self.features if self.distances is None else self.distances()
         if not made_of.shape[1]:
-            return Members(generated(None, None, self.members, noise=noise), None)
-        return Members(generated(generator, made_of, self.members, self.sample_weight, noise), generator)
+            return GeneratedMembers(generated(None, None, self.members, noise=noise), None)
+        return GeneratedMembers(generated(generator, made_of, self.members, self.sample_weight, noise), generator)
 
-    def weights(self, members: Members, chosen: LearnedSelection | None) -> list[float] | None:
+    def weights(self, members: GeneratedMembers, chosen: LearnedSelection | None) -> list[float] | None:
         """(p,) of the partitions; None if they are alike."""
         if chosen is not None:
             return learned_weights(members.generator, chosen)
@@ -185,7 +185,12 @@ class Data:
         return consensus.fit(ensemble, **weight, **self.links)
 
     def second(
-        self, consensus: Any, members: Members, chosen: LearnedSelection, n_jobs: int | None, progress: Progress | None
+        self,
+        consensus: Any,
+        members: GeneratedMembers,
+        chosen: LearnedSelection,
+        n_jobs: int | None,
+        progress: Progress | None,
     ) -> SecondSample:
         """Give the consensus, (n,) clusters, the confidence of a second sample, too."""
         again = second_generator(members.generator, n_jobs, progress)
@@ -214,7 +219,7 @@ def run(
     """Execute a plan: clusters, and the confidence that another draw of the objects would give them."""
     watch = watch or Watch()
     found = cluster(plan, data, settings, watch, store)
-    members = Members(found.ensemble, found.generator)
+    members = GeneratedMembers(found.ensemble, found.generator)
     return replace(found, second=certify(data, found.consensus, members, found.number.chosen, settings, watch))
 
 
@@ -271,7 +276,9 @@ def choose(plan: Plan, data: Data, settings: Settings, watch: Watch) -> Number:
     return Number(number_of_clusters(plan, choice, chosen), choice, chosen, made)
 
 
-def make(plan: Plan, data: Data, number: Number | None, settings: Settings, watch: Watch, store: Store) -> Members:
+def make(
+    plan: Plan, data: Data, number: Number | None, settings: Settings, watch: Watch, store: Store
+) -> GeneratedMembers:
     """The partitions of an earlier run that was stopped, or new ones, which are kept."""
     if (earlier := store.load()) is not None:
         return earlier
@@ -293,7 +300,12 @@ def combine(consensus: Any, data: Data, ensemble: Ensemble, settings: Settings, 
 
 
 def certify(
-    data: Data, consensus: Any, members: Members, chosen: LearnedSelection | None, settings: Settings, watch: Watch
+    data: Data,
+    consensus: Any,
+    members: GeneratedMembers,
+    chosen: LearnedSelection | None,
+    settings: Settings,
+    watch: Watch,
 ) -> SecondSample | None:
     """Give the consensus the confidence of two samples where the partitions are of one."""
     if chosen is None or not has_second_sample(consensus, members.generator):
@@ -341,7 +353,7 @@ def generator_of(plan: Plan, number: Number | None, settings: Settings) -> Any:
 
 
 def members_of(chosen: LearnedSelection) -> dict[str, Any]:
-    """What `ScaledPartitions` is told of the partitions that have weights: numbers, scales and algorithms."""
+    """What `ScaledPartitions` gets of the partitions that have weights: numbers, scales and algorithms."""
     pairs = dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights)
     return {"n_clusters": sorted({k for _, _, k in chosen.weights}), "algorithms": list(pairs)}
 

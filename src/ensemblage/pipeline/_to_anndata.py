@@ -143,7 +143,7 @@ def columns_of(
 
 
 def notes_of(model: Any) -> dict[str, Any]:
-    """What ``.uns`` is told of a model or a choice: parameters but for those that are not given, and the version."""
+    """What ``.uns`` has of a model or a choice: parameters but for those that are not given, and the version."""
     of_choice = {}
     if hasattr(model, "plateaus"):
         of_choice = {"resolution": model.resolution, "stability": model.plateau.stability, "evidence": model.evidence}

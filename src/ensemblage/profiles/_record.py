@@ -41,7 +41,7 @@ WIDE = 200
 NAMED, MOST_NAMED = 40, 5
 """Characters of a name, and names, in the sentence that clusters are one column again."""
 MOST_LINES = 40
-"""Clusters of which text and HTML tell."""
+"""Clusters that text and HTML report."""
 
 
 class VariableRow(NamedTuple):

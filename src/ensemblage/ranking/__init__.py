@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from ensemblage.base.renamed import former_names
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._compare import RANKERS, compare_rankers, make_ranker
-from ensemblage.ranking._discotec import Discotec
+from ensemblage.ranking._discotec import DISCOTEC
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._select import SelectMembers
 
 __all__ = [
+    "DISCOTEC",
     "RANKERS",
     "AverageAgreement",
     "AverageDistance",
-    "Discotec",
     "InternalIndex",
     "SelectMembers",
     "compare_rankers",

@@ -21,13 +21,13 @@ from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.metrics._partition_distance import DISTANCES as PARTITION_DISTANCES
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._base import BaseRanker
-from ensemblage.ranking._discotec import DISTANCES, Discotec
+from ensemblage.ranking._discotec import DISCOTEC, DISTANCES
 from ensemblage.ranking._internal import InternalIndex
 
 RANKERS: Mapping[str, Callable[[], BaseRanker]] = MappingProxyType(
     {
-        "discotec": Discotec,
-        **{f"discotec-{distance}": partial(Discotec, distance) for distance in DISTANCES},
+        "discotec": DISCOTEC,
+        **{f"discotec-{distance}": partial(DISCOTEC, distance) for distance in DISTANCES},
         "aari": AverageAgreement,
         "anmi": partial(AverageAgreement, "nmi"),
         **{f"distance-{kind}": partial(AverageDistance, kind) for kind in PARTITION_DISTANCES},
@@ -55,7 +55,7 @@ def make_ranker(name: str) -> BaseRanker:
     --------
     >>> from ensemblage.ranking import make_ranker
     >>> make_ranker("discotec-kl")
-    Discotec(measure='kl')
+    DISCOTEC(measure='kl')
     """
     return RANKERS[check_choice(name, "The name of a ranker", RANKERS)]()
 

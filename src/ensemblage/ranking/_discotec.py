@@ -116,7 +116,7 @@ def exact_means(
 
 
 @dataclass(eq=False, repr=False)
-class Discotec(BaseRanker):
+class DISCOTEC(BaseRanker):
     """Use it to find the members nearest to the consensus matrix, without features: DISCOTEC.
 
     The consensus matrix C holds for each pair of objects the share of the partitions that join it. A member that joins
@@ -195,9 +195,9 @@ class Discotec(BaseRanker):
 
     Examples
     --------
-    >>> from ensemblage.ranking import Discotec
+    >>> from ensemblage.ranking import DISCOTEC
     >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 3], [1, 1, 2, 4], [1, 2, 2, 5]]
-    >>> ranker = Discotec().fit(labels)
+    >>> ranker = DISCOTEC().fit(labels)
     >>> ranker.scores_.round(5)
     array([0.05556, 0.05556, 0.22222, 0.27778])
     >>> ranker.fit(labels, must_link=[[0, 2], [3, 5]]).order_
@@ -227,7 +227,7 @@ class Discotec(BaseRanker):
         p = ensemble.shape[1]
         if p < 3:
             warnings.warn(
-                f"Discotec needs at least 3 partitions to find a consensus. Got {p}. The order is unreliable.",
+                f"DISCOTEC needs at least 3 partitions to find a consensus. Got {p}. The order is unreliable.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -246,7 +246,7 @@ class Discotec(BaseRanker):
         exact = rows.n_pairs <= self.max_pairs
         if exact and not from_counts:
             instead = f"a max_pairs below {rows.n_pairs:,}, measure='tv' if no label is missing"
-            in_memory(rows.codes, "Discotec", instead, because=": an exact score compares all pairs of them")
+            in_memory(rows.codes, "DISCOTEC", instead, because=": an exact score compares all pairs of them")
         if exact or from_counts:
             return exact_means(rows, self._C, self.measure, self.n_jobs), None
         tables = table_1(self.measure, self._C)
@@ -276,8 +276,8 @@ class Discotec(BaseRanker):
 
         Examples
         --------
-        >>> from ensemblage.ranking import Discotec
-        >>> ranker = Discotec("tv").fit([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 0, 1]])
+        >>> from ensemblage.ranking import DISCOTEC
+        >>> ranker = DISCOTEC("tv").fit([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 0, 1]])
         >>> round(ranker.score_labels([0, 0, 1, 1]), 4), ranker.scores_.round(4)
         (0.25, array([0.25  , 0.2917, 0.2917]))
         """

@@ -30,7 +30,7 @@ from ensemblage.base.validation import (
 )
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._agreement import AverageAgreement
-from ensemblage.ranking._discotec import Discotec
+from ensemblage.ranking._discotec import DISCOTEC
 
 
 def joint_choice(
@@ -70,7 +70,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     ranker : ranking estimator, optional
-        Puts the partitions in order. Default: ``Discotec(random_state=0)``; for the rules other than "best", which go
+        Puts the partitions in order. Default: ``DISCOTEC(random_state=0)``; for the rules other than "best", which go
         by its ``agreement_``, ``AverageAgreement("nmi", average_method="geometric")``.
     n_members : int or float, default 0.5
         How many to keep: a whole number from 1 on (all, if there are fewer), or a share of them above 0 and up to 1
@@ -127,7 +127,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "ranker": [
-            Estimator("a ranking estimator", "_score", "Give Discotec(), AverageAgreement() or InternalIndex()."),
+            Estimator("a ranking estimator", "_score", "Give DISCOTEC(), AverageAgreement() or InternalIndex()."),
             None,
         ],
         "n_members": [Whole(1), FRACTION],
@@ -174,7 +174,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
     def _ranking(self) -> Any:
         if self.rule == "best":
-            return Discotec(random_state=0) if self.ranker is None else clone(self.ranker)
+            return DISCOTEC(random_state=0) if self.ranker is None else clone(self.ranker)
         if self.ranker is None:
             return AverageAgreement("nmi", average_method="geometric")
         if not isinstance(self.ranker, AverageAgreement):

@@ -22,7 +22,7 @@ from ensemblage.base.text import write_text
 from ensemblage.base.validation import Several, Words, check_path, check_value, format_value
 from ensemblage.labels.ensemble import as_any_ensemble
 from ensemblage.profiles._profile import profile
-from ensemblage.ranking import AverageAgreement, Discotec
+from ensemblage.ranking import DISCOTEC, AverageAgreement
 from ensemblage.report._answer import facts, headline
 from ensemblage.report._diagnostics import upgrade_first_schema
 from ensemblage.report._layout import FORMATS, figure_bytes, pictures_of, render_page
@@ -292,7 +292,7 @@ class Report:
 def rankings_of(ensemble: Any) -> list[Any]:
     """The rankings of its partitions that a page shows."""
     # Of fewer than three members there is no consensus to measure them by.
-    return [ranker.fit(ensemble) for ranker in [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]]
+    return [ranker.fit(ensemble) for ranker in [DISCOTEC(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]]
 
 
 def report_of(model: Any, X: Any = None, **details: Any) -> Report:

@@ -34,7 +34,7 @@ GENERATORS: dict[str, tuple[str, str | None]] = {
 }
 """How each generator of the shell makes the partitions, and what is cited for it."""
 PAIRS = {"must-link": "together", "cannot-link": "apart"}
-"""How settings of the shell that tell of pairs of objects end, and what the consensus did with these."""
+"""How settings of the shell that report pairs of objects end, and what the consensus did with these."""
 _ON_FEATURES = ("ConsensusClustering", "GreedyKMeansConsensus")
 """Estimators that make the partitions themselves."""
 
@@ -162,7 +162,7 @@ def _k_clause(summary: Summary) -> str:
 
 
 def _settings_section(summary: Summary) -> Section:
-    """What the computation was told, and what it took."""
+    """What the computation was given, and what it took."""
     data, consensus = summary["data"], summary["consensus"]
     missing = f"; {percent(data['missing'])} of the labels are missing" if data["missing"] else ""
     sentence = (

@@ -15,7 +15,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.plotting._axes import printable
-from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, InternalIndex
+from ensemblage.ranking import DISCOTEC, AverageAgreement, AverageDistance, InternalIndex
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._charts import association_svg, ranks_svg
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
@@ -98,7 +98,7 @@ def ranking_summary(ranking: Any, n_partitions: int) -> dict[str, Any]:
             f"ranking of report must hold scores of the {n_partitions} partitions. Got {len(scores)}. "
             "Fit the ranker to the same ensemble."
         )
-    errors = ranking.standard_errors_ if isinstance(ranking, Discotec) else np.zeros(1)
+    errors = ranking.standard_errors_ if isinstance(ranking, DISCOTEC) else np.zeros(1)
     named = ranking
     if isinstance(ranking, BaseRanker):  # without the parameters that say nothing of what the scores mean
         shared = {"random_state", "n_jobs"} & ranking.get_params().keys()
@@ -106,7 +106,7 @@ def ranking_summary(ranking: Any, n_partitions: int) -> dict[str, Any]:
     return {
         "name": short_repr(named).removesuffix("()"),
         "description": _description(ranking),
-        "distance": ranking.measure if isinstance(ranking, Discotec) else None,
+        "distance": ranking.measure if isinstance(ranking, DISCOTEC) else None,
         "greater_is_better": bool(ranking.greater_is_better),
         "scores": [finite_or_none(score) for score in scores.tolist()],
         "errors": [finite_or_none(error) for error in errors.tolist()] if errors.any() else None,
@@ -119,7 +119,7 @@ def _description(ranking: Any) -> str:
     if isinstance(ranking, InternalIndex):
         info, variant = INTERNAL_INDICES[ranking.measure], ranking.variant
         return f"{info.title} of each partition on the features{' as Ohl & Lindsten ran it' * (variant == 'ohl')}."
-    if isinstance(ranking, Discotec):
+    if isinstance(ranking, DISCOTEC):
         text = _DISTANCES[ranking.measure]
     elif isinstance(ranking, AverageAgreement):
         text = f"Mean agreement of a partition with the others ({_MEASURES[ranking.measure]})."
@@ -151,7 +151,7 @@ def ranking_section(summary: Summary) -> Section:
 def _is_binary(ranking: Mapping[str, Any]) -> bool:
     """Whether the scores compare with joined or not joined (a summary without "distance" tells it by the name)."""
     name = ranking["name"]
-    by_name = "binary" if name.startswith("Discotec") and "distance=" not in name else None
+    by_name = "binary" if name.startswith("DISCOTEC") and "distance=" not in name else None
     return bool(ranking.get("distance", by_name) == "binary")
 
 

@@ -205,7 +205,7 @@ def summarize(
     [2, 2]
     """
     fitted = as_any_ensemble(ensemble)
-    ensemble = fitted._as_labels()
+    ensemble = fitted.to_labels()
     n = len(ensemble)
     labels = _fitted_labels(model, n)
     method: Any = getattr(model, "consensus_", model) if isinstance(model, Model) else model

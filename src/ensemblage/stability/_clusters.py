@@ -45,7 +45,7 @@ from ensemblage.stability._resamples import (
 )
 
 
-class Cells(NamedTuple):
+class SharedCounts(NamedTuple):
     """The contingency table of two partitions, where it is not zero; the last number of each stands for noise."""
 
     rows: NDArray[np.intp]
@@ -54,7 +54,7 @@ class Cells(NamedTuple):
     """Objects in both."""
 
     @classmethod
-    def of_table(cls, table: NDArray[np.int64]) -> Cells:
+    def of_table(cls, table: NDArray[np.int64]) -> SharedCounts:
         rows, columns = np.nonzero(table)
         return cls(rows, columns, table[rows, columns])
 
@@ -75,19 +75,19 @@ def _sum_of_squares(counts: NDArray[Any]) -> int:
     return int(np.square(counts.astype(np.int64)).sum())
 
 
-def cells_of(a: NDArray[Any], b: NDArray[Any], counts: NDArray[np.int64], height: int, width: int) -> Cells:
+def cells_of(a: NDArray[Any], b: NDArray[Any], counts: NDArray[np.int64], height: int, width: int) -> SharedCounts:
     """The table of codes a < height and b < width of the same objects, each as often as it counts.
 
     O(n) time; by sorting, in O(n log n), where the whole table would be far larger than the data.
     """
     if height * width > max(2**16, 4 * len(a)):
         keys, places = np.unique(a.astype(np.int64) * width + b, return_inverse=True)
-        return Cells(*np.divmod(keys, width), np.bincount(places, counts).astype(np.int64))
+        return SharedCounts(*np.divmod(keys, width), np.bincount(places, counts).astype(np.int64))
     table = np.bincount(a.astype(np.int64) * width + b, counts, height * width)
-    return Cells.of_table(table.astype(np.int64).reshape(height, width))
+    return SharedCounts.of_table(table.astype(np.int64).reshape(height, width))
 
 
-def best_jaccard(cells: Cells, n_rows: int, n_columns: int) -> NDArray[np.float64]:
+def best_jaccard(cells: SharedCounts, n_rows: int, n_columns: int) -> NDArray[np.float64]:
     """(n_rows + 1,) the largest Jaccard similarity of each cluster with a cluster of the other partition.
 
     The last entry compares noise, code ``n_rows``, with noise, code ``n_columns``; no cluster is compared with noise,
@@ -362,14 +362,14 @@ def member_stability(
     return _stability(reference, np.array(similar).T, w, "members", backend_of(labels))
 
 
-def _tables(ensemble: Ensemble, reference: Reference) -> Iterator[Cells]:
+def _tables(ensemble: Ensemble, reference: Reference) -> Iterator[SharedCounts]:
     """The contingency table of the clusters with each partition, on the objects that this one labels."""
     height, n = len(reference.names) + 1, len(ensemble)
     counts = np.ones(n, dtype=np.int64)
     if height * ensemble.offsets[-1] <= min(LARGE_TABLE, n * ensemble.shape[1]):
         profile = count_labels(ensemble.rows, reference.clusters, counts, ensemble.offsets, height)
         for start, stop in pairwise(ensemble.offsets.tolist()):
-            yield Cells.of_table(profile[:, start : stop - 1])
+            yield SharedCounts.of_table(profile[:, start : stop - 1])
         return
     for j, width in enumerate(ensemble.n_clusters.tolist()):
         column = np.ascontiguousarray(ensemble.rows[:, j])

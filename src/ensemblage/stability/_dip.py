@@ -106,7 +106,7 @@ Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-class Cells(NamedTuple):
+class ValueCells(NamedTuple):
     """What distinct values stand for."""
 
     lower: Numbers
@@ -178,7 +178,7 @@ def step_of(values: Numbers) -> float:
     return float(steps.min()) if np.abs(of_least - np.round(of_least)).max() <= OFF_GRID else 0.0
 
 
-def cells_of(distinct: Numbers, counts: Counts, shared: Shared) -> Cells:
+def cells_of(distinct: Numbers, counts: Counts, shared: Shared) -> ValueCells:
     """The cells of m ≥ 2 ascending values, half way to the next ones, and wider ones of limits and round numbers.
 
     Objects at a limit lie there or beyond, and what was written for them may be any value beyond it, such as its half.
@@ -198,7 +198,7 @@ def cells_of(distinct: Numbers, counts: Counts, shared: Shared) -> Cells:
     if shared.step:
         piles = shared.piles
         lower[piles], upper[piles] = distinct[piles] - shared.step / 2, distinct[piles] + shared.step / 2
-    return Cells(lower, upper, shared.at_floor, shared.at_ceiling)
+    return ValueCells(lower, upper, shared.at_floor, shared.at_ceiling)
 
 
 def reach_of_limit(distinct: Numbers, counts: Counts) -> float:

@@ -34,7 +34,7 @@ from ensemblage.generation._clusterers import (
     run_all,
 )
 from ensemblage.generation._kmeans import member_sums
-from ensemblage.stability._clusters import Cells, cells_of
+from ensemblage.stability._clusters import SharedCounts, cells_of
 from ensemblage.stability._records import PredictionStrength, StrengthRow
 from ensemblage.stability._resamples import CLUSTERER, Data, check_data, check_rows, fresh, labels_of
 
@@ -231,7 +231,7 @@ def strength_of(data: Data, half: Half, other: Half, transfer: str) -> Strength:
     return Strength(pairs_kept(cells, n_own, n_given), cells.adjusted_rand())
 
 
-def pairs_kept(cells: Cells, n_own: int, n_given: int) -> NDArray[np.float64]:
+def pairs_kept(cells: SharedCounts, n_own: int, n_given: int) -> NDArray[np.float64]:
     """(n_own,) share of the pairs of each cluster that are in one cluster of the columns; 1 for a cluster of one.
 
     Objects in no cluster of the columns, code ``n_given``, are together with none.

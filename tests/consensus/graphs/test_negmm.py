@@ -161,7 +161,7 @@ def test_equal_graphs_are_cut_once(planted, missing):
     labels = planted[0].copy()
     labels[np.random.default_rng(0).random(labels.shape) < missing] = -1
     once = NegMM(3, random_state=1).fit(labels)
-    always = NegMM(3, random_state=1, deduplicate=False).fit(labels)
+    always = NegMM(3, random_state=1, distinct=False).fit(labels)
     assert len(always.candidates_) == 51
     assert len(once.candidates_) == 6 if not missing else 6 < len(once.candidates_) < 51
     assert_array_equal(once.labels_, always.labels_)
@@ -174,7 +174,7 @@ def test_equal_graphs_are_cut_once(planted, missing):
 
 
 def test_the_best_candidate_wins_the_smallest_threshold_on_ties(planted):
-    model = NegMM(3, random_state=0, deduplicate=False).fit(planted[0])
+    model = NegMM(3, random_state=0, distinct=False).fit(planted[0])
     indices = [candidate.mm_index for candidate in model.candidates_]
     best = model.candidates_[int(np.argmin(indices))]
     assert model.association_threshold_ == best.threshold

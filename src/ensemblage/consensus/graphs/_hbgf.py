@@ -424,7 +424,7 @@ class HBGF(BaseConsensus):
     def _check_memberships(self, ensemble: Any) -> None:
         for name, rule in self._against_memberships():
             raise ValueError(
-                f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "
+                f"{name} of HBGF must be {rule} with memberships. Got {format_value(getattr(self, name))}. "
                 "Change this parameter, or give soft.to_labels()."
             )
 

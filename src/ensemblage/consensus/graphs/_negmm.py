@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from ensemblage.base.memory import MAX_BYTES, Need
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_fields
 from ensemblage.base.threads import one_native_thread, parallel_map, run_interruptibly, thread_count
 from ensemblage.base.validation import Bytes, Constraints, Flag, Function, Seed, Whole, check_bytes
 from ensemblage.consensus._base import numbers_by_size
@@ -90,6 +91,7 @@ def strong_graph(similarity: Associations, threshold: float) -> csr_array:
     return csr_array((data, indices[:n_entries], indptr), shape=(m, m))
 
 
+@renamed_fields(deduplicate="distinct")
 @dataclass(eq=False, repr=False)
 class NegMM(SimilarityConsensus):
     """Use it if weak associations blur the clusters, up to some thousand objects: a cut of the graph without them.
@@ -106,7 +108,7 @@ class NegMM(SimilarityConsensus):
     n_neighbors : int, default 3
         How many of a row's largest co-associations count. They are the weight of an object in `mm_index`, whose l this
         is.
-    deduplicate : bool, default True
+    distinct : bool, default True
         Whether thresholds that leave the same graph are tried once. The result is the same.
     max_bytes : int or str, default 2 GiB
         Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
@@ -194,7 +196,7 @@ class NegMM(SimilarityConsensus):
         "n_clusters": [Whole(1)],
         "association_threshold": threshold_constraints("search"),
         "n_neighbors": [Whole(1)],
-        "deduplicate": [Flag()],
+        "distinct": [Flag()],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -204,7 +206,7 @@ class NegMM(SimilarityConsensus):
     _: KW_ONLY
     association_threshold: str | float = "search"
     n_neighbors: int = 3
-    deduplicate: bool = True
+    distinct: bool = True
     max_bytes: int | str = MAX_BYTES
     weights: Any = None
     n_jobs: int | None = None
@@ -242,7 +244,7 @@ class NegMM(SimilarityConsensus):
         """(m,) clusters of the best candidate; as many are made at the same time as fit ``max_bytes``."""
         tau = np.array(thresholds)
         n_weak = AM.counts_up_to(tau + ROUNDING)
-        if self.deduplicate:  # what a threshold leaves shrinks as they grow: equal numbers are equal graphs
+        if self.distinct:  # what a threshold leaves shrinks as they grow: equal numbers are equal graphs
             thresholds = tau[np.unique(n_weak, return_index=True)[1]].tolist()
         m, taken, limit = len(rows), self._bytes(rows, k).n_bytes, check_bytes(self.max_bytes, "max_bytes of NegMM")
         # One cut: its graph, which the random walk overwrites, and the eigenvectors.

@@ -115,8 +115,8 @@ def salso(
     """
     draws, (m, p), (*of_searches, last) = Draws(codes, counts, offsets, weights, loss, a), codes.shape, seeds
     start, kinds = partial(one_start, draws, settings), [i % 4 for i in range(settings.n_init)]
-    once = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
-    first = [once.get(i, kind) for i, kind in enumerate(kinds)]
+    first_kinds = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
+    first = [first_kinds.get(i, kind) for i, kind in enumerate(kinds)]
     starts = parallel_map(start, zip(first, of_searches[0][:-1], strict=True), settings.n_jobs)
     found, (least, second, *_) = starts, [*sorted(run.loss for run in starts), np.inf]
     if settings.n_rounds and m < len(N_PARTITIONS) and N_PARTITIONS[m] * p <= MOST_ENUMERATED:

@@ -39,7 +39,7 @@ ROUNDING = 1e-12
 MOST_SWEEPS = 100
 
 
-class Members(NamedTuple):
+class MembershipMatrices(NamedTuple):
     """The membership matrices M_b, by what their columns share: no M_b is made.
 
     Their labels stand partition by partition in an order by content, those of a partition by size: d of them. No result
@@ -78,7 +78,7 @@ Refit = Callable[[NDArray[np.int64]], tuple[NDArray[np.float64], float]]
 
 
 def euclidean_median(
-    columns: NDArray[np.int64], members: Members, k: int, refit: Refit, max_iter: int, leave_one_out: bool
+    columns: NDArray[np.int64], members: MembershipMatrices, k: int, refit: Refit, max_iter: int, leave_one_out: bool
 ) -> Prototype:
     """Minimise Σ_b w_b |M_b P_b - M|² over permutations P_b and prototypes M with k columns, from these ``columns``.
 
@@ -95,7 +95,7 @@ def euclidean_median(
     return found
 
 
-def alternate(columns: NDArray[np.int64], members: Members, refit: Refit, max_iter: int) -> Prototype:
+def alternate(columns: NDArray[np.int64], members: MembershipMatrices, refit: Refit, max_iter: int) -> Prototype:
     """Fit M to the matched partitions, and match them anew."""
     sums, objective = refit(columns)
     trace = [objective]
@@ -113,7 +113,7 @@ def alternate(columns: NDArray[np.int64], members: Members, refit: Refit, max_it
     return Prototype(columns, trace)
 
 
-def match_columns(sums: NDArray[np.float64], members: Members) -> NDArray[np.int64]:
+def match_columns(sums: NDArray[np.float64], members: MembershipMatrices) -> NDArray[np.int64]:
     """(d,) P_b that maximise ⟨M_b P_b, M⟩, one to one, from M_bᵀ M, (d, k)."""
     columns = np.empty(len(sums), dtype=np.int64)
     for block in members.blocks:
@@ -123,7 +123,7 @@ def match_columns(sums: NDArray[np.float64], members: Members) -> NDArray[np.int
     return columns
 
 
-def match_to_others(columns: NDArray[np.int64], members: Members, k: int) -> NDArray[np.int64]:
+def match_to_others(columns: NDArray[np.int64], members: MembershipMatrices, k: int) -> NDArray[np.int64]:
     """Match one partition after the other to the mean of the others, until none changes.
 
     A partition's own share of M holds it where it is: this is a better search of the same objective.
@@ -155,7 +155,10 @@ def shares_of(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
 
 
 def objective_of(
-    sums: NDArray[np.float64], columns: NDArray[np.int64], members: Members, lengths: NDArray[np.float64] | float
+    sums: NDArray[np.float64],
+    columns: NDArray[np.int64],
+    members: MembershipMatrices,
+    lengths: NDArray[np.float64] | float,
 ) -> float:
     """Σ_b w_b (|M_b|² + |M|² - 2 ⟨M_b P_b, M⟩), from M_bᵀ M and ``lengths`` |M|² over the objects that b labels."""
     k = sums.shape[1]
@@ -164,14 +167,16 @@ def objective_of(
     return float(members.weights @ (members.squares + lengths - 2 * agreed))
 
 
-def mean_of_complete(columns: NDArray[np.int64], members: Members, k: int) -> tuple[NDArray[np.float64], float]:
+def mean_of_complete(
+    columns: NDArray[np.int64], members: MembershipMatrices, k: int
+) -> tuple[NDArray[np.float64], float]:
     """M is the mean Σ_b w_b M_b P_b: where every partition labels every object, the tables are all that it takes."""
     shares = shares_of(columns, k) * members.of_labels[:, None]
     sums = members.tables @ shares
     return sums, objective_of(sums, columns, members, float((shares * sums).sum()))
 
 
-def starts(members: Members, k: int, n_init: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
+def starts(members: MembershipMatrices, k: int, n_init: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
     """Columns to begin with: matched to each partition, then at random."""
     for block in members.blocks[:n_init]:
         own = shares_of(np.arange(block.stop - block.start), k)
@@ -182,7 +187,7 @@ def starts(members: Members, k: int, n_init: int, random_state: Any) -> Iterator
         yield np.concatenate(drawn).astype(np.int64)
 
 
-def members_of(rows: Rows, order: PartitionOrder, n_jobs: int | None = None) -> Members:
+def members_of(rows: Rows, order: PartitionOrder, n_jobs: int | None = None) -> MembershipMatrices:
     """What the partitions of the rows share; O(d²) memory."""
     check_cells(int(rows.n_clusters.sum()) ** 2)
     partitions = order.partitions.tolist()
@@ -199,12 +204,14 @@ def members_of(rows: Rows, order: PartitionOrder, n_jobs: int | None = None) -> 
     weights = rows.weights[partitions] / rows.weights[partitions].sum()
     squares = np.array([np.trace(tables[block, block]) for block in blocks])
     labelled = (rows.counts.sum() - order.sizes[rows.offsets[1:] - 1][partitions]).astype(np.float64)
-    return Members(
+    return MembershipMatrices(
         labels, blocks, tables, weights, np.repeat(weights, sizes), squares, labelled, int(rows.n_clusters.max())
     )
 
 
-def refit_of(rows: Rows, order: PartitionOrder, members: Members, k: int, hard: bool, n_jobs: int | None) -> Refit:
+def refit_of(
+    rows: Rows, order: PartitionOrder, members: MembershipMatrices, k: int, hard: bool, n_jobs: int | None
+) -> Refit:
     """The step of the search that fits M: the mean, or for a ``hard`` M its largest entry in every row."""
 
     def hard_one(columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
@@ -229,7 +236,7 @@ def refit_of(rows: Rows, order: PartitionOrder, members: Members, k: int, hard: 
 
 
 def mean_of_rows(
-    rows: Rows, order: PartitionOrder, members: Members, shares: NDArray[np.float64]
+    rows: Rows, order: PartitionOrder, members: MembershipMatrices, shares: NDArray[np.float64]
 ) -> AggregatedPartition:
     """M as the mean of the partitions whose labels have these shares, (d, k)."""
     W = np.zeros((int(rows.offsets[-1]), shares.shape[1]))

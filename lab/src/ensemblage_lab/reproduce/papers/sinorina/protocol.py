@@ -39,7 +39,7 @@ CONSENSUS = {
     "NegMM": PaperMethod("negmm"),
     "NegMM-WAT(K)": PaperMethod("negmm-wat-kmeans"),
     "NegMM-WAT(GMM)": PaperMethod("negmm-wat-gmm"),
-    "NegMM, every cut": PaperMethod("negmm", {"deduplicate": False}),
+    "NegMM, every cut": PaperMethod("negmm", {"distinct": False}),
 }
 COMPARED, BASE, HISTOGRAM = ("NegMM", "NegMM-WAT(K)", "NegMM-WAT(GMM)"), "AvgBase", "associations"
 MEASURES = ("ari", "nmi")

@@ -23,7 +23,7 @@ GIVEN = {
     "GreedyPartitions": {"n_clusters": 3, "n_candidates": 4},
     "InternalIndex": {},
     "LeidenPartitions": {"n_partitions": 4, "algorithm": "louvain"},
-    "SelectMembers": {"n_members": 3},
+    "SelectPartitions": {"n_partitions": 3},
     "USpecPartitions": {"n_partitions": 2, "n_representatives": 60},
 }
 OF_LABELS = ("ensemblage.consensus", "ensemblage.ranking")

@@ -547,9 +547,9 @@ RANKINGS = {  # class: grids of parameters, and what is given to `fit`; with Tru
     ),
     "AverageAgreement": ([{"measure": ["ari", "nmi"], "average_method": AVERAGES}], KNOWN),
     "InternalIndex": ([{"measure": [*metrics.INTERNAL_INDICES], "variant": VARIANTS}], {"features": True, **KNOWN}),
-    "SelectMembers": (
+    "SelectPartitions": (
         [
-            {"n_members": [0.5, 2], "rule": ["best", "joint", "cluster"]},
+            {"n_partitions": [0.5, 2], "rule": ["best", "joint", "cluster"]},
             {"rule": ["joint"], "alpha": [0.0, 0.9], "normalize": [False, True]},
             {"ranker": [ranking.AverageAgreement(), ranking.AverageDistance("vi")]},
         ],
@@ -576,7 +576,7 @@ def rankers():
                     found["kept"] = np.asarray(model.transform(X))
                 yield f"{kind}/{name} {parameters}", found
         compared = ranking.compare_rankers(X, points, np.arange(120) % 3, **KNOWN)
-        yield f"{kind}/compare", {"members": compared.members, "summary": compared.summary}
+        yield f"{kind}/compare", {"members": compared.partitions, "summary": compared.summary}
 
 
 LOSSES = ("vi", "gvi", "binder", "omari", "nvi", "id", "nid")

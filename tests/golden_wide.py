@@ -249,7 +249,7 @@ def choices():
     from ensemblage.consensus import compare_methods
     from ensemblage.n_clusters import choose_resolution
     from ensemblage.posterior import read_draws, summarize_draws
-    from ensemblage.stability import member_stability, merge_unsupported, split_support
+    from ensemblage.stability import merge_unsupported, partition_stability, split_support
 
     options = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}
     yield "choose_resolution", choose_resolution(BLOBS, (0.5, 1.0), **options)
@@ -263,9 +263,9 @@ def choices():
     for null in ("unimodal", "gaussian"):
         yield f"split_support {null}", split_support(truth, BLOBS, null=null, random_state=0)
         yield f"merge_unsupported {null}", merge_unsupported(truth, BLOBS, null=null, random_state=0)
-    yield "member_stability", member_stability(golden.HARD[:, 0], golden.HARD)
+    yield "partition_stability", partition_stability(golden.HARD[:, 0], golden.HARD)
     model = ConsensusClustering(3, random_state=0).fit(BLOBS)
-    yield "member_stability of a model", member_stability(model)
+    yield "partition_stability of a model", partition_stability(model)
 
 
 def of_draws(summary):

@@ -54,7 +54,7 @@ from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._wat import weights_of
 from ensemblage.pipeline import _blocks
 from ensemblage.preprocessing import Preprocessor
-from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex, SelectMembers
+from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex, SelectPartitions
 from ensemblage.tables.column import label_values
 
 pytestmark = FORMER
@@ -79,12 +79,9 @@ PARAMETERS = FILES / "parameters.txt"
 def described_parameters():
     """A line for each parameter of each estimator: its default and what it may be."""
     lines = []
-    for name in sorted(
-        {*ensemblage.__all__, *consensus.__all__, *generation.__all__, *ranking.__all__, "Preprocessor"}
-    ):
-        estimator = next(
-            getattr(m, name) for m in (ensemblage, consensus, generation, ranking, preprocessing) if hasattr(m, name)
-        )
+    packages = ensemblage, consensus, generation, ranking, preprocessing
+    public = {name: getattr(package, name) for package in packages for name in package.__all__}
+    for name, estimator in sorted(public.items()):
         if not hasattr(estimator, "get_params"):
             continue
         allowed = parameter_constraints(estimator)
@@ -474,7 +471,7 @@ def test_what_does_not_vary_has_no_correlation(ranker, truth):
 
 def test_selection_of_lists_and_of_frames_with_other_indices():
     labels = random_labels(30, 5, 3)
-    selection = SelectMembers(n_members=2).fit(labels)
+    selection = SelectPartitions(n_partitions=2).fit(labels)
     expected = labels[:, selection.selected_]
     assert np.array_equal(selection.transform(labels.tolist()), expected)
     assert np.array_equal(selection.transform(pd.DataFrame(labels, index=range(30, 0, -1))), expected)

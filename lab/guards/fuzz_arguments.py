@@ -77,11 +77,11 @@ def targets() -> list[tuple[str, Callable[..., Any], list[str], dict[str, Any]]]
                 spoiled = [p for p, v in parameters.items() if v.kind is not v.VAR_KEYWORD]
                 found.append((f"{module.__name__}.{name}", function, spoiled, sound_arguments(name, parameters)))
     fewer = {"cluster_stability": {"n_resamples": 3}, "prediction_strength": {"n_splits": 2, "k_range": [2, 3]}}
-    for name in ("cluster_stability", "member_stability", "prediction_strength"):
+    for name in ("cluster_stability", "partition_stability", "prediction_strength"):
         function = getattr(stability, name)
         parameters = inspect.signature(function).parameters
         given = {**sound_arguments(name, parameters), **fewer.get(name, {}), "labels": None}
-        given = {**given, "labels": LABELS} if name == "member_stability" else given
+        given = {**given, "labels": LABELS} if name == "partition_stability" else given
         given = {parameter: value for parameter, value in given.items() if parameter in parameters}
         found.append((f"ensemblage.stability.{name}", function, list(parameters), given))
     found.append(("Ensemble", Ensemble, ["labels", "names", "missing"], {"labels": LABELS}))

@@ -74,7 +74,7 @@ NEAREST: dict[str, list[str]] = {
     "ranking/_discotec": ["golden", "discotec", "few", "stored", "contingency"],
     "base/text": ["parameters", "wrong_arguments", "compare", "ranking"],
     "ranking/_internal": ["ranking", "internal_indices", "compare"],
-    "ranking/_select": ["select_members", "selection_rules"],
+    "ranking/_select": ["select_partitions", "selection_rules"],
     "metrics/": ["golden", "metrics"],
     "metrics/_agreement": ["golden", "ranking", "metrics", "selection_rules"],
     "metrics/_internal": ["internal_indices"],

@@ -8,10 +8,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
-from ensemblage import make_consensus, to_anndata
+from ensemblage import ConsensusClustering, Ensemble, make_consensus, to_anndata
 from ensemblage.consensus import KMeansConsensus, NegMM
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 from ensemblage.n_clusters import choose_resolution
+from ensemblage.preprocessing import Preprocessor
+from ensemblage.ranking import SelectPartitions, compare_rankers
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
 ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]
@@ -47,6 +49,35 @@ def test_an_attribute_of_an_estimator(estimator, data, old, new, value):
     fitted = clone(estimator).set_params(**{new: value}).fit(data)
     with pytest.warns(FutureWarning, match=rf"^{old}_ of .* Use {new}_\.$"):
         assert getattr(fitted, f"{old}_") == getattr(fitted, f"{new}_")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "old", "new"),
+    [
+        (Preprocessor(category_weight=2.0), "member_weight", "category_weight"),
+        (SelectPartitions(n_partitions=2), "n_members", "n_partitions"),
+    ],
+)
+def test_a_member_is_a_partition(estimator, old, new):
+    with pytest.warns(FutureWarning, match=rf"^{old} of .* Use {new}\.$"):
+        made = type(estimator)(**{old: getattr(estimator, new)})
+    assert made.get_params() == estimator.get_params()
+
+
+def test_attributes_that_named_members():
+    labels, preprocessor = Ensemble(LABELS), Preprocessor().fit(X)
+    plan = ConsensusClustering(3, selection="consensus").plan(X)
+    for owner, old, new in (
+        (compare_rankers(labels), "members", "partitions"),
+        (plan, "members", "partitions"),
+        (plan, "certainty", "votes"),
+        (preprocessor, "members_", "partitions_"),
+    ):
+        with pytest.warns(FutureWarning, match=rf"^{old} of .* Use {new}\.$"):
+            assert str(getattr(owner, old)) == str(getattr(owner, new))
+    with pytest.warns(FutureWarning, match=r"^members of Ensemble.select .* Use partitions\.$"):
+        assert labels.select(members=[1, 0]).names == labels.select([1, 0]).names
+    assert {"members", "certainty"} < plan.to_dict().keys()
 
 
 @pytest.mark.filterwarnings("default")

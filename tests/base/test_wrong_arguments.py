@@ -83,7 +83,7 @@ FUNCTIONS = [
     (metrics.internal_index, (FEATURES, CLUSTERING, "dunn")),
     (DISCOTEC().fit(LABELS).score_labels, (CLUSTERING,)),
     (profile, (CLUSTERING, FEATURES)),
-    (stability.member_stability, (CLUSTERING, LABELS)),
+    (stability.partition_stability, (CLUSTERING, LABELS)),
     (few(stability.cluster_stability, n_resamples=2), (KMeans(2, n_init=1), FEATURES)),
     (few(stability.prediction_strength, n_splits=2), (KMeans(2, n_init=1), FEATURES, [2, 3])),
 ]

@@ -10,7 +10,7 @@ from ensemblage.base.features import columns_checked, features_checked
 from ensemblage.consensus import GreedyKMeansConsensus, KMeansConsensus
 from ensemblage.generation import DiversePartitions, Genie, RandomKPartitions, USpecPartitions, make_pool
 from ensemblage.preprocessing import Preprocessor
-from ensemblage.ranking import SelectMembers
+from ensemblage.ranking import SelectPartitions
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 INFINITE = np.where(np.arange(24).reshape(12, 2) == 5, np.inf, X)
@@ -72,7 +72,7 @@ def test_the_first_wrong_number_of_a_sparse_matrix():
     ("model", "data", "asked", "new"),
     [
         (KMeansConsensus(2), [[0, 0, 1], [1, 1, 0]], "predict", [[0, 1]]),
-        (SelectMembers(n_members=2), [[0, 0, 1], [1, 1, 0]], "transform", [[0, 1]]),
+        (SelectPartitions(n_partitions=2), [[0, 0, 1], [1, 1, 0]], "transform", [[0, 1]]),
         (RandomKPartitions(3), X, "transform", X[:, :1]),
     ],
     ids=["labels", "members", "features"],

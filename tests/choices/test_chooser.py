@@ -237,7 +237,7 @@ def test_a_generator_that_is_given_has_no_learned_weights():
     plan = default_plan(X, 3, generator=ScaledPartitions(3), selection="learned")
     assert not plan.is_learned
     assert plan.samples.value == {}
-    assert plan.certainty.value == "equal votes"
+    assert plan.votes.value == "equal votes"
 
 
 def test_by_consensus_nothing_is_learned():

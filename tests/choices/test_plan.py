@@ -25,7 +25,7 @@ IRIS, WINE = load_iris().data, load_wine(as_frame=True).data
 MIXED = pd.DataFrame({"cm": X[:, 0], "m": X[:, 1], "kind": np.where(X[:, 0] > 4, "a", "b")})
 NOISE = np.random.default_rng(0).normal(size=(2_001, 2))
 DISTANCES = AgglomerativeClustering(metric="precomputed", linkage="average")
-DECISIONS = ["roles", "scales", "n_clusters", "members", "combiner", "samples", "certainty", "stability"]
+DECISIONS = ["roles", "scales", "n_clusters", "partitions", "combiner", "samples", "votes", "stability"]
 
 
 def planned(data, *args, **given):
@@ -59,7 +59,7 @@ def test_roles():
     assert decided("roles", X) == ("2 of 2 columns", "Every column is clustered.")
     member = planned(MIXED, preprocessor=Preprocessor(categories="member"))
     assert member.roles == ("3 of 3 columns", "Every column is clustered. A member of the ensemble each: kind.")
-    assert member.members.reason.endswith(" A category is a member, too.")
+    assert member.partitions.reason.endswith(" A category is a member, too.")
     value, reason = decided("roles", X, preprocessor=StandardScaler())
     assert (value, reason) == ("2 features", "StandardScaler() was given and makes them.")
 
@@ -126,7 +126,7 @@ def test_number_of_clusters(data, given, value, reason):
     ],
 )  # fmt: skip
 def test_members(data, given, value, reason):
-    found = decided("members", data, **given)
+    found = decided("partitions", data, **given)
     assert found.value == value
     assert reason in found.reason
 
@@ -134,16 +134,16 @@ def test_members(data, given, value, reason):
 def test_members_of_many_objects(monkeypatch):
     limit(monkeypatch, "objects clustered by different algorithms", 50)
     plan = planned(X)
-    assert plan.members.value == "RandomKPartitions()"
-    assert "60 objects are more than " in plan.members.reason
+    assert plan.partitions.value == "RandomKPartitions()"
+    assert "60 objects are more than " in plan.partitions.reason
     assert plan.combiner.value == "km"
 
 
 def test_categories_may_be_the_only_members():
     plan = planned(MIXED[["kind"]].assign(other=MIXED.kind), 2, preprocessor=Preprocessor(categories="member"))
-    assert plan.members == ("none", "No column is a feature; members are the categories kind, other.")
+    assert plan.partitions == ("none", "No column is a feature; members are the categories kind, other.")
     assert plan.n_features == 0
-    assert plan.certainty.value == "equal votes"
+    assert plan.votes.value == "equal votes"
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ def test_samples():
 
 
 def test_confidence():
-    assert decided("certainty", X).value == "equal votes"
-    assert decided("certainty", X, 1) == ("none", "With one cluster each object is in it.")
-    given = decided("certainty", X, consensus=EvidenceAccumulation(3, weights=[1.0] * 6 + [2.0] * 6))
+    assert decided("votes", X).value == "equal votes"
+    assert decided("votes", X, 1) == ("none", "With one cluster each object is in it.")
+    given = decided("votes", X, consensus=EvidenceAccumulation(3, weights=[1.0] * 6 + [2.0] * 6))
     assert given.value == "weighted votes"
     assert given.reason.startswith("The combiner was given with weights.")
-    member = Preprocessor(categories="member", member_weight=1.5)
-    found = decided("certainty", MIXED, 3, preprocessor=member)
+    member = Preprocessor(categories="member", category_weight=1.5)
+    found = decided("votes", MIXED, 3, preprocessor=member)
     assert found.value == "weighted votes"
     assert found.reason.startswith("A category weighs as much as 1.5 of 2 columns do in the partitions.")
 
@@ -217,12 +217,12 @@ roles       4 of 4 columns       Every column is clustered.
 scales      kept                 The standard deviation of x2 (1.76) is 4.05 times that of x1
                                  (0.434): at most 20 times.
 n_clusters  3                    It was given.
-members     DiversePartitions()  Mixtures, spectral clustering and Genie, each with 2, 3 and 4
+partitions  DiversePartitions()  Mixtures, spectral clustering and Genie, each with 2, 3 and 4
                                  clusters: 150 objects are at most 20,000.
 combiner    eac-average          Average linkage had the best results on members of several
                                  algorithms (docs/DEFAULT.md).
 samples     none                 Every step looks at all 150 objects.
-certainty   equal votes          Each member that separates clusters has one vote. An object is
+votes       equal votes          Each member that separates clusters has one vote. An object is
                                  core from 0.9 of the votes for its cluster, border from 0.75.
 stability   0                    Nothing is clustered again unasked."""
     )
@@ -234,12 +234,12 @@ stability   0                    Nothing is clustered again unasked."""
 
 def test_a_plan_with_learned_weights():
     plan = default_plan(IRIS, selection="learned")
-    assert plan.members.value == "ScaledPartitions()"
-    assert plan.members.reason.startswith("Several algorithms, each in several scales of the features")
+    assert plan.partitions.value == "ScaledPartitions()"
+    assert plan.partitions.reason.startswith("Several algorithms, each in several scales of the features")
     assert plan.n_clusters.value == (*range(2, 11), 12)
     assert "n_clusters  2 to 10, 12 " in str(plan)
-    assert plan.certainty.value == "weighted votes"
-    assert "learned weights" in plan.certainty.reason
+    assert plan.votes.value == "weighted votes"
+    assert "learned weights" in plan.votes.reason
     assert default_plan(IRIS, 3, selection="learned").n_clusters == (3, "It was given.")
 
 
@@ -253,7 +253,8 @@ def test_a_notebook_shows_the_plan():
 def test_the_plan_as_json():
     plan = planned(X)
     kept = json.loads(json.dumps(plan.to_dict()))
-    assert list(kept) == ["n_objects", "n_features", *DECISIONS]
+    former = {"partitions": "members", "votes": "certainty"}  # keys of files do not change
+    assert list(kept) == ["n_objects", "n_features", *(former.get(name, name) for name in DECISIONS)]
     assert kept["n_clusters"] == {"value": [2, 3, 4, 5, 6, 7], "reason": plan.n_clusters.reason}
 
 
@@ -339,7 +340,7 @@ def test_what_the_shell_decides_otherwise_is_an_argument_of_the_plan(tmp_path):
     assert model.choice_.best == 3
     model, _ = run(tmp_path, "km", table, "-k", "3", "--set", "n_init=2")
     assert model.plan_.combiner == ("KMeansConsensus(n_init=2)", "It was given.")
-    assert model.plan_.members.value == "DiversePartitions()"
+    assert model.plan_.partitions.value == "DiversePartitions()"
     assert "60 objects are at most 2,000" in planned(table, n_resamples=None).stability.reason
 
 

@@ -162,7 +162,7 @@ def test_what_was_meant_is_suggested(here, args, said):
         ("-k", HUGE[:15], "-k must be a whole number from 2 to 2,147,483,647. Got '999999999999999'. "),
         ("--partitions", "1", "--partitions must be a whole number from 2 to 1,000,000. Got '1'. "),
         ("--seed", "-1", "--seed must be a whole number from 0 to 4,294,967,295. Got '-1'. "),
-        ("--member-weight", "0", "--member-weight must be a number above 0. Got '0'. "),
+        ("--category-weight", "0", "--category-weight must be a number above 0. Got '0'. "),
         ("--quality", "", "--quality must be one of fast, default, best. Got ''. Choose one of them."),
         ("--memory", "lots", "--memory must be a size. Got 'lots'. Write 500MB or 4GB, for example."),
     ],

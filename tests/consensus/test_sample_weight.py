@@ -27,7 +27,7 @@ from ensemblage.consensus import (
     NegMM,
     SpectralEnsembleClustering,
 )
-from ensemblage.ranking import AverageAgreement, SelectMembers
+from ensemblage.ranking import AverageAgreement, SelectPartitions
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 MODELS = {
@@ -305,7 +305,7 @@ def test_an_ensemble_keeps_its_own_counts():
 
 def test_in_a_pipeline():
     labels, w = matrix("missing"), weights_of("small", matrix("missing"))
-    pipeline = make_pipeline(SelectMembers(AverageAgreement(), 4), KMeansConsensus(3, random_state=0))
+    pipeline = make_pipeline(SelectPartitions(AverageAgreement(), 4), KMeansConsensus(3, random_state=0))
     found = pipeline.fit_predict(labels, kmeansconsensus__sample_weight=w)
     chosen = pipeline[0].transform(labels)
     expected = KMeansConsensus(3, random_state=0).fit(chosen, sample_weight=w)

@@ -35,7 +35,7 @@ def test_weights_of_one_change_nothing_but_the_default_generator():
 
 def test_the_plan_says_it():
     plan = default_plan(X, sample_weight=WEIGHTS)
-    assert "sample_weight was given" in plan.members.reason
+    assert "sample_weight was given" in plan.partitions.reason
     assert "Each row counts once there." in plan.n_clusters.reason
     assert ConsensusClustering(random_state=0).fit(X, sample_weight=WEIGHTS).plan_ == plan
 

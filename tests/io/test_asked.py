@@ -78,7 +78,7 @@ def test_columns_of_all_kinds_may_lose_their_names(options):
     expected = preprocessor.transform(frame)
     for cells in (frame.to_numpy(), frame.to_numpy().tolist()):
         assert_array_equal(preprocessor.transform(cells), expected)
-        assert preprocessor.members(cells).keys() == preprocessor.members(frame).keys()
+        assert preprocessor.partitions(cells).keys() == preprocessor.partitions(frame).keys()
     model = ConsensusClustering(3, preprocessor=Preprocessor(**options), quality="fast", random_state=0).fit(frame)
     assert_array_equal(model.predict(frame.to_numpy()), model.predict(frame))
 

@@ -119,14 +119,14 @@ def test_columns_that_hold_one_value_are_left_out_whatever_they_are():
 def test_categories_as_members_and_left_out():
     frame, _ = people()
     preprocessor = Preprocessor(categories="member").fit(frame)
-    assert preprocessor.members_ == ["city", "member", "risk"]
+    assert preprocessor.partitions_ == ["city", "member", "risk"]
     assert list(preprocessor.get_feature_names_out()) == ["height", "income"]
-    members = preprocessor.members(frame)
+    members = preprocessor.partitions(frame)
     assert adjusted_rand_score(members["city"], frame["city"]) == 1
-    assert preprocessor.members(with_gaps(frame))["city"][5] == -1
+    assert preprocessor.partitions(with_gaps(frame))["city"][5] == -1
     dropped = Preprocessor(categories="drop").fit(frame)
     assert list(dropped.get_feature_names_out()) == ["height", "income"]
-    assert dropped.members(frame) == {}
+    assert dropped.partitions(frame) == {}
 
 
 def test_new_and_missing_categories_lie_at_the_mean():
@@ -307,7 +307,7 @@ def test_arrays_lists_and_sparse_matrices():
 def test_tables_of_members_alone_have_no_features():
     frame = pd.DataFrame({"same": ["a"] * 4, "colour": ["red", "red", "blue", "blue"]})
     preprocessor = Preprocessor(categories="member", roles={"same": "category"}).fit(frame)
-    assert preprocessor.members_ == ["colour"]
+    assert preprocessor.partitions_ == ["colour"]
     assert preprocessor.transform(frame).shape == (4, 0)
 
 
@@ -396,13 +396,13 @@ def test_members_and_their_weight():
     model = ConsensusClustering(
         2,
         generator=RandomKPartitions(10),
-        preprocessor=Preprocessor(categories="member", member_weight=0.5),
+        preprocessor=Preprocessor(categories="member", category_weight=0.5),
         random_state=0,
     ).fit(frame)
     assert model.ensemble_.names[10:] == ["city", "member", "risk"]
     assert model.consensus_.weights == [1.0] * 10 + [0.5 * 10 / 2] * 3
     made = RandomKPartitions(10, random_state=0).fit_transform(Preprocessor(categories="member").fit_transform(frame))
-    members = Preprocessor(categories="member").fit(frame).members(frame)
+    members = Preprocessor(categories="member").fit(frame).partitions(frame)
     ensemble = Ensemble(np.column_stack([made, *members.values()]))
     by_hand = KMeansConsensus(2, weights=model.consensus_.weights, random_state=0).fit(ensemble)
     np.testing.assert_array_equal(model.labels_, by_hand.labels_)
@@ -660,7 +660,7 @@ def test_options_of_the_shell(tmp_path):
     model = ConsensusClustering(2, generator=RandomKPartitions(8, estimator=clusterer), random_state=0)
     assert model.fit(with_gaps(frame)).labels_.tolist() == labels
     frame.to_csv(path, index=False)
-    shell_labels(tmp_path, path, "-k", 2, "--categories", "member", "--member-weight", 3, "--partitions", 10)
+    shell_labels(tmp_path, path, "-k", 2, "--categories", "member", "--category-weight", 3, "--partitions", 10)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert [member.get("weight", 1) for member in summary["members"]] == [1] * 10 + [15.0] * 3
     assert "categories as members" in summary["settings"]["notes"]
@@ -696,7 +696,7 @@ def test_methods_without_weights_refuse_members(tmp_path):
         ({"dates": 1}, "dates of Preprocessor"),
         ({"standardize": 2}, "standardize of Preprocessor must be True or False"),
         ({"category_scale": "x"}, "'column', 'famd'"),
-        ({"member_weight": 0}, "a number > 0"),
+        ({"category_weight": 0}, "a number > 0"),
         ({"roles": [1]}, "a mapping of columns to roles"),
         ({"roles": {"x": "nonsense"}}, "roles must be one of"),
     ],

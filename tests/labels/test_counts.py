@@ -16,7 +16,7 @@ from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.consensus import ConsensusModes, KMeansConsensus
 from ensemblage.metrics import coassociation, confidence, density
 from ensemblage.posterior import read_draws
-from ensemblage.ranking import AverageAgreement, SelectMembers
+from ensemblage.ranking import AverageAgreement, SelectPartitions
 
 NAMES = ["l1", "l2", 'a "quoted" one', "l4", "l5"]
 METHODS = ["km", "ecc", "h-km", "sec", "acv", "bv", "majority", "eac-average", "eac-single", "lwea", "lca", "k-modes"]
@@ -176,7 +176,7 @@ def test_what_counts_every_row_once_refuses_it():
         with pytest.raises(ValueError, match="must have no counts here"):
             take()
     with pytest.raises(ValueError, match="must have no counts here"):
-        SelectMembers(AverageAgreement(), 1).fit(E)
+        SelectPartitions(AverageAgreement(), 1).fit(E)
     labels = E.ensemble
     for take in (
         lambda: np.asarray(E),

@@ -256,12 +256,12 @@ def test_the_shell_has_the_confidence_of_both(small, tmp_path):
 
 def test_the_plan_says_it(small):
     plan = default_plan(BLOBS, 3)
-    assert plan.members.value == "ScaledPartitions(sample_size=400)"
+    assert plan.partitions.value == "ScaledPartitions(sample_size=400)"
     assert plan.samples.value == {"the partitions": 400}
     assert plan.samples.reason.startswith("Of 1,200 objects 400 are drawn.")
     assert "of another 400 say with these how certain each object is" in plan.samples.reason
     assert default_plan(BLOBS[:1_000], 3).samples.value == {}
-    assert default_plan(BLOBS, 3, quality="best").members == plan.members
+    assert default_plan(BLOBS, 3, quality="best").partitions == plan.partitions
 
 
 @pytest.mark.parametrize(
@@ -277,8 +277,8 @@ def test_the_plan_says_it(small):
 )
 def test_where_k_means_alone_clusters_many_objects(small, X, options, reason):
     plan = default_plan(X, **options)
-    assert plan.members.value == "RandomKPartitions()"
-    assert reason in plan.members.reason
+    assert plan.partitions.value == "RandomKPartitions()"
+    assert reason in plan.partitions.reason
 
 
 def test_pairs_are_kept(small):
@@ -297,7 +297,7 @@ def test_the_shell_does_the_same(small, tmp_path):
     assert found["cluster"].tolist() == same.labels_.tolist()
     np.testing.assert_allclose(found["confidence"], same.confidence_, atol=1e-6)
     assert model.plan_.samples == same.plan_.samples
-    assert model.plan_.members == same.plan_.members
+    assert model.plan_.partitions == same.plan_.partitions
 
 
 @pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 4))])

@@ -744,7 +744,7 @@ def test_clusters_that_are_one_column_again_are_told(kind, tmp_path):
             "0",
             "--categories",
             "member",
-            "--member-weight",
+            "--category-weight",
             "50",
             "--quality",
             "fast",

@@ -28,7 +28,7 @@ def partitions():
 
 def test_rows_of_the_members(partitions):
     labels, truth = partitions
-    members = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "anmi"]).members
+    members = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "anmi"]).partitions
     ranker = DISCOTEC().fit(labels)
     assert list(members) == ["member", "n_clusters", "discotec", "discotec rank", "anmi", "anmi rank", "ari"]
     assert_array_equal(members["discotec"], ranker.scores_)
@@ -42,7 +42,7 @@ def test_correlations_and_regrets(partitions):
     labels, truth = partitions
     names = ["discotec", "discotec-kl", "aari"]
     comparison = ranking.compare_rankers(labels, truth=truth, rankers=names)
-    table, ari = comparison.summary.set_index("ranker"), np.array(comparison.members["ari"])
+    table, ari = comparison.summary.set_index("ranker"), np.array(comparison.partitions["ari"])
     for name in names:
         ranker = comparison.rankers[name]
         scores = ranker.scores_ if ranker.greater_is_better else -ranker.scores_
@@ -70,7 +70,7 @@ def test_kendall_is_tau_b():
     labels[[0, 8], 2] = [1, 0]
     labels[:, 3] = (labels[:, 2] + 1) % 3
     compared = ranking.compare_rankers(labels, truth=truth, rankers={"given": Given()})
-    ari = np.array(compared.members["ari"])
+    ari = np.array(compared.partitions["ari"])
     assert scipy.stats.rankdata(ari).tolist() == [1, 4, 2.5, 2.5, 5]
     assert compared.summary.kendall[0] == pytest.approx(2 / 3)
 
@@ -79,7 +79,7 @@ def test_without_truth_or_features(partitions):
     comparison = ranking.compare_rankers(partitions[0])
     assert list(comparison.rankers) == ["discotec", "aari", "anmi"]
     assert list(comparison.summary) == ["ranker", "selected"]
-    assert "ari" not in comparison.members
+    assert "ari" not in comparison.partitions
 
 
 def test_with_features():
@@ -88,7 +88,7 @@ def test_with_features():
     comparison = ranking.compare_rankers(pool.ensemble, X, y)
     assert list(comparison.rankers) == ["discotec", "aari", "anmi", "silhouette", "calinski_harabasz"]
     expected = InternalIndex("calinski_harabasz").fit(pool.ensemble, features=X)
-    assert_array_equal(comparison.members["calinski_harabasz"], expected.scores_)
+    assert_array_equal(comparison.partitions["calinski_harabasz"], expected.scores_)
 
 
 def test_equal_scores_have_no_correlation():
@@ -115,12 +115,12 @@ def test_rankers_by_name_instance_or_dict(partitions):
     labels, _ = partitions
     by_name = ranking.compare_rankers(labels, rankers=["discotec-tv", "aari"])
     assert_array_equal(
-        by_name.members["aari"],
-        ranking.compare_rankers(labels, rankers=[DISCOTEC("tv"), AverageAgreement()]).members["aari"],
+        by_name.partitions["aari"],
+        ranking.compare_rankers(labels, rankers=[DISCOTEC("tv"), AverageAgreement()]).partitions["aari"],
     )
     assert list(ranking.compare_rankers(labels, rankers=[DISCOTEC("tv")]).rankers) == ["discotec-tv"]
     assert list(ranking.compare_rankers(labels, rankers="aari").rankers) == ["aari"]
-    assert list(ranking.compare_rankers(labels, rankers={"mine": DISCOTEC("kl")}).members)[2] == "mine"
+    assert list(ranking.compare_rankers(labels, rankers={"mine": DISCOTEC("kl")}).partitions)[2] == "mine"
 
 
 def test_given_rankers_stay_as_they_are(partitions):
@@ -132,7 +132,7 @@ def test_given_rankers_stay_as_they_are(partitions):
 def test_constraints_reach_the_rankers(partitions):
     labels, truth = partitions
     comparison = ranking.compare_rankers(labels, rankers=["discotec", "aari"], known_labels=truth)
-    assert_array_equal(comparison.members["discotec"], DISCOTEC().fit(labels, known_labels=truth).scores_)
+    assert_array_equal(comparison.partitions["discotec"], DISCOTEC().fit(labels, known_labels=truth).scores_)
     assert (comparison.rankers["aari"].violations_ > 0).all()
 
 
@@ -141,9 +141,9 @@ def test_data_frame_of_the_callers_library(partitions, library):
     labels, truth = partitions
     frame = library.DataFrame({f"run {t}": z for t, z in enumerate(labels.T[:4])})
     comparison = ranking.compare_rankers(frame, truth=truth, rankers=["aari"])
-    assert isinstance(comparison.members, library.DataFrame)
+    assert isinstance(comparison.partitions, library.DataFrame)
     assert isinstance(comparison.summary, library.DataFrame)
-    assert list(comparison.members["member"]) == ["run 0", "run 1", "run 2", "run 3"]
+    assert list(comparison.partitions["member"]) == ["run 0", "run 1", "run 2", "run 3"]
 
 
 def test_markdown_and_csv(partitions, tmp_path):
@@ -155,7 +155,7 @@ def test_markdown_and_csv(partitions, tmp_path):
     assert members.splitlines()[2].startswith(r"| a\|b | 10 | ")
     comparison.to_csv(tmp_path / "members.csv")
     _, *rows = csv.reader((tmp_path / "members.csv").read_text(encoding="utf-8").splitlines())
-    assert [float(row[2]) for row in rows] == list(comparison.members["aari"])
+    assert [float(row[2]) for row in rows] == list(comparison.partitions["aari"])
     assert [path.name for path in tmp_path.iterdir()] == ["members.csv"]
 
 

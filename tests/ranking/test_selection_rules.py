@@ -15,7 +15,7 @@ from strategies import label_matrices, planted_labels
 from ensemblage import Ensemble, make_consensus, report
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import agreement_weights, coassociation
-from ensemblage.ranking import DISCOTEC, AverageAgreement, SelectMembers
+from ensemblage.ranking import DISCOTEC, AverageAgreement, SelectPartitions
 
 E = np.array(
     [
@@ -54,7 +54,7 @@ def joint_order(agreement, alpha, normalize):
     labels = np.random.default_rng(0).integers(3, size=(12, p))
     Given.agreement = agreement
     for n in range(1, p + 1):
-        select = SelectMembers(Given("nmi"), n, rule="joint", alpha=alpha, normalize=normalize)
+        select = SelectPartitions(Given("nmi"), n, rule="joint", alpha=alpha, normalize=normalize)
         kept = select.fit(labels).selected_.tolist()
         assert set(order) <= set(kept)
         order += sorted(set(kept) - set(order))
@@ -66,14 +66,14 @@ def joint_order(agreement, alpha, normalize):
 def test_joint_criterion_of_the_example(alpha, order):
     assert joint_order(NMI, alpha, normalize=False)[:3] == order
     for n in (1, 2, 3):
-        kept = SelectMembers(n_members=n, rule="joint", alpha=alpha).fit(E).selected_
+        kept = SelectPartitions(n_partitions=n, rule="joint", alpha=alpha).fit(E).selected_
         assert_array_equal(kept, sorted(order[:n]))
 
 
 def test_groups_of_the_example():
     heights = linkage(squareform(1 - NMI, checks=False), "average")[:, 2]
     assert_allclose(heights, [0.263784, 0.421576, 0.596118], atol=5e-7)
-    assert_array_equal(SelectMembers(n_members=2, rule="cluster").fit(E).selected_, [2, 3])
+    assert_array_equal(SelectPartitions(n_partitions=2, rule="cluster").fit(E).selected_, [2, 3])
 
 
 @given(st.integers(0, 10**6), st.integers(2, 8), st.floats(0, 1), st.booleans())
@@ -99,36 +99,36 @@ def test_each_step_is_the_best_one(seed, p, alpha, normalize):
 
 
 @pytest.mark.parametrize("rule", ["joint", "cluster"])
-@pytest.mark.parametrize("n_members", [1, 3, 6, 99, 0.5])
-def test_how_many_are_kept(rule, n_members):
+@pytest.mark.parametrize("n_partitions", [1, 3, 6, 99, 0.5])
+def test_how_many_are_kept(rule, n_partitions):
     labels = planted_labels(n=60, p=6, k=3, noise=0.3, missing=0.2, seed=0)[0]
-    kept = SelectMembers(AverageAgreement(), n_members, rule=rule).fit(labels).selected_
-    assert len(kept) == {1: 1, 3: 3, 6: 6, 99: 6, 0.5: 3}[n_members]
+    kept = SelectPartitions(AverageAgreement(), n_partitions, rule=rule).fit(labels).selected_
+    assert len(kept) == {1: 1, 3: 3, 6: 6, 99: 6, 0.5: 3}[n_partitions]
     assert_array_equal(kept, np.unique(kept))
 
 
 def test_a_group_of_copies_counts_once():
     labels = np.column_stack([E[:, [0]], E[:, [0]], E[:, [0]], E[:, [3]]])
-    assert_array_equal(SelectMembers(n_members=2, rule="cluster").fit(labels).selected_, [0, 3])
+    assert_array_equal(SelectPartitions(n_partitions=2, rule="cluster").fit(labels).selected_, [0, 3])
 
 
 def test_members_without_a_common_object():
     labels = np.array([[0, -1, 0], [1, -1, 1], [-1, 0, 0], [-1, 1, 1]])
     for rule in ("joint", "cluster"):
-        assert 2 in SelectMembers(n_members=2, rule=rule).fit(labels).selected_
+        assert 2 in SelectPartitions(n_partitions=2, rule=rule).fit(labels).selected_
 
 
 def test_normalized_means():
-    assert_array_equal(SelectMembers(n_members=2, rule="joint", normalize=True).fit(E).selected_, [2, 3])
+    assert_array_equal(SelectPartitions(n_partitions=2, rule="joint", normalize=True).fit(E).selected_, [2, 3])
 
 
 @pytest.mark.parametrize(
     ("select", "message"),
     [
-        (SelectMembers(rule="hull"), "rule of SelectMembers must be one of 'best', 'joint', 'cluster'"),
-        (SelectMembers(alpha=2), "alpha of SelectMembers must be a number ≥ 0 and ≤ 1"),
-        (SelectMembers(normalize=1), "normalize of SelectMembers must be True or False"),
-        (SelectMembers(DISCOTEC(), rule="joint"), "must be an AverageAgreement for rule='joint'.*Got DISCOTEC"),
+        (SelectPartitions(rule="hull"), "rule of SelectPartitions must be one of 'best', 'joint', 'cluster'"),
+        (SelectPartitions(alpha=2), "alpha of SelectPartitions must be a number ≥ 0 and ≤ 1"),
+        (SelectPartitions(normalize=1), "normalize of SelectPartitions must be True or False"),
+        (SelectPartitions(DISCOTEC(), rule="joint"), "must be an AverageAgreement for rule='joint'.*Got DISCOTEC"),
     ],
 )
 def test_what_is_refused(select, message):

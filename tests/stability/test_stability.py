@@ -21,7 +21,7 @@ from test_progress import Calls
 from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.generation import RandomKPartitions
-from ensemblage.stability import cluster_stability, member_stability
+from ensemblage.stability import cluster_stability, partition_stability
 from ensemblage.stability._clusters import best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import verdict_of
 from ensemblage.stability._resamples import Axes, Scheme, check_data, fresh, gap_quantiles
@@ -494,7 +494,7 @@ def test_refused(options, error, message):
 def test_members_as_the_naive_twin(missing):
     labels, truth = planted_labels(n=60, p=7, k=4, missing=missing, seed=1)
     truth = np.where(np.arange(60) % 7 == 0, -1, truth)
-    found = member_stability(truth, labels)
+    found = partition_stability(truth, labels)
     for column, jaccard in zip(labels.T, found.jaccard.T, strict=True):
         assert_allclose(jaccard, naive.best_jaccard(truth[column >= 0], column[column >= 0])[:-1])
     assert found.noise is None
@@ -502,7 +502,7 @@ def test_members_as_the_naive_twin(missing):
 
 
 def test_clusters_that_a_member_does_not_label():
-    found = member_stability([0, 0, 1, 1], [[0, 0], [0, 0], [-1, 1], [-1, 1]])
+    found = partition_stability([0, 0, 1, 1], [[0, 0], [0, 0], [-1, 1], [-1, 1]])
     assert found.table[1].n_not_drawn == 1
     assert "not labelled in 1" in found.table[1].sentence
     assert found.table[1].mean_jaccard == 1
@@ -510,18 +510,18 @@ def test_clusters_that_a_member_does_not_label():
 
 def test_weights_of_members():
     labels, truth = planted_labels(n=60, p=4, k=3, seed=0)
-    plain = member_stability(truth, labels)
-    found = member_stability(truth, labels, weights=[1, 2, 0, 5])
+    plain = partition_stability(truth, labels)
+    found = partition_stability(truth, labels, weights=[1, 2, 0, 5])
     assert_allclose(found.mean_jaccard, plain.jaccard @ np.array([1, 2, 0, 5]) / 8)
     assert found.jaccard.shape == (3, 3)
-    equal = member_stability(truth, labels, weights=[3, 3, 3, 3])
+    equal = partition_stability(truth, labels, weights=[3, 3, 3, 3])
     assert_allclose([row.standard_error for row in equal.table], plain.jaccard.std(axis=1, ddof=1) / 2)
 
 
 def test_members_one_by_one_where_there_are_many_clusters():
     labels = random_labels(n=80, p=5, k=60, missing=0.2, seed=0)
     z = np.arange(80) % 70
-    found = member_stability(z, labels)
+    found = partition_stability(z, labels)
     for column, jaccard in zip(labels.T, found.jaccard.T, strict=True):
         kept = column >= 0
         expected = dict(zip(np.unique(z[kept]), naive.best_jaccard(z[kept], column[kept])[:-1], strict=True))
@@ -531,30 +531,30 @@ def test_members_one_by_one_where_there_are_many_clusters():
 def test_models_and_their_ensembles():
     labels, _ = planted_labels(n=60, p=5, k=3, seed=0)
     model = KMeansConsensus(3, random_state=0).fit(labels)
-    assert repr(member_stability(model, labels)) == repr(member_stability(model.labels_, Ensemble(labels)))
+    assert repr(partition_stability(model, labels)) == repr(partition_stability(model.labels_, Ensemble(labels)))
     on_features = ConsensusClustering(3, generator=RandomKPartitions(5), random_state=0).fit(BLOBS)
-    found = member_stability(on_features)
-    assert_array_equal(found.jaccard, member_stability(on_features.labels_, on_features.ensemble_).jaccard)
+    found = partition_stability(on_features)
+    assert_array_equal(found.jaccard, partition_stability(on_features.labels_, on_features.ensemble_).jaccard)
     with pytest.raises(NotFittedError):
-        member_stability(EvidenceAccumulation(), labels)
-    with pytest.raises(ValueError, match=r"^labels of member_stability must be an ensemble, .* Got None\. Give"):
-        member_stability(model.labels_)
-    with pytest.raises(ValueError, match=r"^clustering of member_stability must be one for each of the 60 objects"):
-        member_stability([0, 1], labels)
-    with pytest.raises(ValueError, match=r"^weights of member_stability must be 5 numbers"):
-        member_stability(model, labels, weights=[1, 2])
+        partition_stability(EvidenceAccumulation(), labels)
+    with pytest.raises(ValueError, match=r"^labels of partition_stability must be an ensemble, .* Got None\. Give"):
+        partition_stability(model.labels_)
+    with pytest.raises(ValueError, match=r"^clustering of partition_stability must be one for each of the 60 objects"):
+        partition_stability([0, 1], labels)
+    with pytest.raises(ValueError, match=r"^weights of partition_stability must be 5 numbers"):
+        partition_stability(model, labels, weights=[1, 2])
     with pytest.raises(ValueError, match=r" must be a 1-D vector of labels\. Got 0 dimensions"):
-        member_stability(None, labels)
+        partition_stability(None, labels)
 
 
 def test_one_member_that_weighs_nearly_all():
-    found = member_stability([0, 0, 1], [[0, 0], [0, 1], [1, 1]], weights=[1e-300, 1.0])
+    found = partition_stability([0, 0, 1], [[0, 0], [0, 1], [1, 1]], weights=[1e-300, 1.0])
     assert np.isnan(found.table[0].standard_error)
     assert found.table[0].mean_jaccard == pytest.approx(0.5)
 
 
 def test_many_clusters_are_not_all_named():
     z = np.repeat(np.arange(60), 2)
-    found = member_stability(z, z[:, None])
+    found = partition_stability(z, z[:, None])
     assert found.sentence == "60 clusters in 1 member: 60 of them very stable."
     assert repr(found).endswith("\n… 20 more")

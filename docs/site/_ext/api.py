@@ -91,7 +91,9 @@ def returned(package: str) -> dict[str, Any]:
         if inspect.isclass(value) and value.__module__.startswith("ensemblage.") and kind(value) == "Records"
     }
     return {
-        address: value for address, value in found.items() if id(value) not in exported and address not in NO_RESULTS
+        address: value
+        for address, value in found.items()
+        if not (id(value) in exported or address in NO_RESULTS or issubclass(value, ensemblage.Ensemble))
     }
 
 

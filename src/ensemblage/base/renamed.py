@@ -56,7 +56,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "read_draws": "ensemblage.posterior.read_draws",
         "ResampledPartitions": "ensemblage.generation.ResampledPartitions",
         "SalsoConsensus": "ensemblage.consensus.SalsoConsensus",
-        "SelectMembers": "ensemblage.ranking.SelectMembers",
+        "SelectMembers": "ensemblage.ranking.SelectPartitions",
         "SoftEnsemble": "ensemblage.labels.ensemble.SoftEnsemble",
         "SpectralEnsembleClustering": "ensemblage.consensus.SpectralEnsembleClustering",
         "SubspacePartitions": "ensemblage.generation.SubspacePartitions",
@@ -152,9 +152,11 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "ensemblage.ranking": {
         "Comparison": "ensemblage.ranking._compare.Comparison",
         "Discotec": "ensemblage.ranking.DISCOTEC",
+        "SelectMembers": "ensemblage.ranking.SelectPartitions",
         "compare": "ensemblage.ranking.compare_rankers",
     },
     "ensemblage.stability": {
+        "member_stability": "ensemblage.stability.partition_stability",
         "ClusterStability": "ensemblage.stability._records.ClusterStability",
         "MergedClusters": "ensemblage.stability._records.MergedClusters",
         "PredictionStrength": "ensemblage.stability._records.PredictionStrength",

@@ -380,7 +380,7 @@ class ResolutionChoice:
         ----------
         kind : {"clustree", "stability"}, default "clustree"
             "clustree": the clustering tree, its clusters coloured by how well resamples find them again. "stability":
-            how well the clusterings of resamples agree, and the plateaus.
+            how well the partitions of resamples agree, and the plateaus.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 

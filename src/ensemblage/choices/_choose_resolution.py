@@ -44,7 +44,7 @@ from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.metrics._partition_distance import inconsistency
-from ensemblage.stability import member_stability
+from ensemblage.stability import partition_stability
 from ensemblage.tables.formats import CELLS, format_of
 from ensemblage.tables.h5ad import open_anndata
 
@@ -379,7 +379,9 @@ def _choice(
 ) -> ResolutionChoice:
     """The record of the clusters of all objects and of the resamples at each resolution."""
     resolutions = list(labels)
-    again = {r: np.array([row.mean_jaccard for row in member_stability(labels[r], ensembles[r]).table]) for r in labels}
+    again = {
+        r: np.array([row.mean_jaccard for row in partition_stability(labels[r], ensembles[r]).table]) for r in labels
+    }
     shares = {r: float((again[r] >= LEAST_JACCARD)[labels[r]].mean()) for r in resolutions}
     means = {}
     for r, ensemble in ensembles.items():  # of each resample with the others

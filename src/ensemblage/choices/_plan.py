@@ -8,6 +8,7 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ensemblage.base.renamed import FormerName
 from ensemblage.base.text import html_table
 
 T = TypeVar("T")
@@ -15,6 +16,10 @@ VALUE_WIDTH, REASON_WIDTH = 40, 64
 """Characters of a line of the printed table."""
 LEAST_RUN = 3
 """Numbers in a row that are written as a range."""
+
+
+KEYS = {"partitions": "members", "votes": "certainty"}
+"""What JSON calls decisions that have another name here: keys of files do not change."""
 
 
 class Decision(NamedTuple, Generic[T]):
@@ -40,13 +45,13 @@ class Plan:
         "none" (no feature is a number).
     n_clusters : Decision of int, tuple of int or None
         The number of clusters; those to choose from; None: the combiner finds it by its own rule.
-    members : Decision of str
+    partitions : Decision of str
         Generator of the partitions; "none" where categories are the only members.
     combiner : Decision of str
         Name in `METHODS`, or the estimator.
     samples : Decision of dict of str to int
         Which steps look at a sample, and how many objects that has. Empty: all steps look at all objects.
-    certainty : Decision of str
+    votes : Decision of str
         How the members vote on each object: "equal votes", "weighted votes", or "none" for one cluster.
     stability : Decision of int
         How many resamples of the objects are clustered again.
@@ -57,10 +62,10 @@ class Plan:
     roles: Decision[str]
     scales: Decision[str]
     n_clusters: Decision[int | tuple[int, ...] | None]
-    members: Decision[str]
+    partitions: Decision[str]
     combiner: Decision[str]
     samples: Decision[dict[str, int]]
-    certainty: Decision[str]
+    votes: Decision[str]
     stability: Decision[int]
     _: KW_ONLY
     k_range: tuple[int, ...] | None = None
@@ -73,6 +78,8 @@ class Plan:
     """What is executed: the unfitted generator ..."""
     consensus: Any = field(default=None, compare=False)
     """... and the unfitted consensus."""
+
+    members, certainty = FormerName("partitions"), FormerName("votes")
 
     @property
     def decisions(self) -> dict[str, Decision[Any]]:
@@ -103,7 +110,9 @@ class Plan:
         dict of str to dict
             By the name of each decision its ``value`` and its ``reason``; ``n_objects`` and ``n_features``.
         """
-        decisions = {name: {"value": _plain(d.value), "reason": d.reason} for name, d in self.decisions.items()}
+        decisions = {
+            KEYS.get(name, name): {"value": _plain(d.value), "reason": d.reason} for name, d in self.decisions.items()
+        }
         return {"n_objects": self.n_objects, "n_features": self.n_features, **decisions}
 
     def _repr_html_(self) -> str:

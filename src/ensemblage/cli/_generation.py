@@ -65,7 +65,7 @@ class Generation:
     many of the members of "diverse" (None: different numbers)."""
     seed: int
     n_jobs: int | None
-    member_weight: float = 1.0
+    category_weight: float = 1.0
     """Of a category that is a member, in columns of features."""
     sample_size: int | str | None = "auto"
     """Rows that each k-means is fitted on first."""
@@ -83,7 +83,7 @@ class Generation:
         Without a generator it is "diverse" where a quality may be asked for, unless "fast" is asked for, or what only
         k-means has.
         """
-        weight, sample_size = settings.pop("member_weight"), settings.pop("sample_size")
+        weight, sample_size = settings.pop("category_weight"), settings.pop("sample_size")
         generator, partitions = settings.pop("generator"), settings.pop("partitions")
         quality, selection = settings.pop("quality", "fast"), settings.pop("selection", BY_CONSENSUS)
         if generator is not None and quality == "best":
@@ -139,7 +139,7 @@ class Generation:
 
     def identity(self) -> dict[str, Any]:
         """All that the ensemble depends on beside the data."""
-        chosen: dict[str, Any] = {} if self.member_weight == 1 else {"member-weight": self.member_weight}
+        chosen: dict[str, Any] = {} if self.category_weight == 1 else {"member-weight": self.category_weight}
         if self.generator == GREEDY:
             return {**chosen, "generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
         if self.generator == MIXED:
@@ -195,7 +195,7 @@ class Generation:
     def data(self, features: Features, links: Mapping[str, Any] | None = None) -> Data:
         """What is clustered: features, or distances of all pairs."""
         distances = features.distances if self.generator == GOWER and features.X.shape[1] else None
-        of_members = features.members, features.n_columns, self.member_weight
+        of_members = features.members, features.n_columns, self.category_weight
         return Data(features.X, *of_members, distances, links=links or {})
 
     def source(self, source: InputFile) -> InputFile:
@@ -273,7 +273,7 @@ def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
     elif plan.chooses_k:
         steps.append(f"the number of clusters is looked for among {value_text(plan.n_clusters.value)}")
     if m:
-        steps.append(_members_text(generation) + f" ({COPIES})" * (COPIES in plan.members.reason))
+        steps.append(_members_text(generation) + f" ({COPIES})" * (COPIES in plan.partitions.reason))
     steps.append(f"{plan.combiner.value} combines them")
     repeats = [f"for {n_resamples} resamples"] * bool(n_resamples)
     repeats += [f"without each of {n_left_out} columns"] * bool(n_left_out)

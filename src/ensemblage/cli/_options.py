@@ -116,6 +116,7 @@ FORMER_OPTIONS: Mapping[str, str] = {
     "--fit-on": "--sample-size",
     "--honest-markers": "--selective-markers",
     "--key": "--key-added",
+    "--category-weight": "--category-weight",
     "--use": "--use-rep",
 }
 """Options of before 1.0, and what they are called now: these work for one release, and no help shows them."""

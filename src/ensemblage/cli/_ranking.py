@@ -84,7 +84,7 @@ def _check_criteria(criteria: Sequence[str], features: Path | None) -> None:
 
 def ranking_rows(comparison: Comparison, criteria: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """The members best first by the first criterion, with their scores by all of them, and ARI with known classes."""
-    columns = comparison.member_columns
+    columns = comparison.partition_columns
     first = comparison.rankers[criteria[0]]
     numbers = [*criteria, *(["ari"] if "ari" in columns else [])]
     shown: list[Any] = [first.ranks_, columns["member"], columns["n_clusters"]]

@@ -162,7 +162,7 @@ class RunRequest:
             self.n_resamples,
             is_default=self.method is None if has_parameters else None,
             is_anndata=isinstance(self.source, CellFile),
-            member_weight=self.generation.member_weight,
+            category_weight=self.generation.category_weight,
             selection=self.generation.selection,
         )
         return asked if may_be_learned(asked) else asked._replace(selection=BY_CONSENSUS)

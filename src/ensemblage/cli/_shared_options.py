@@ -166,7 +166,7 @@ generation_options = options(
         "20,000 of 100,000 or more (auto). For random-k, subspace and projection.",
     ),
     click.option(
-        "--member-weight",
+        "--category-weight",
         type=Number(above=0),
         default=1.0,
         show_default=True,
@@ -314,7 +314,7 @@ GROUPS = {
     ),
     "Draws": ("--draws-axis", "--burn-in", "--thin", "--chain-column", "--variable"),
     "Estimate": ("--loss", "--a", "--level", "--starts", "--pairs"),
-    "Base partitions": ("--generator", "--partitions", "--sample-size", "--member-weight"),
+    "Base partitions": ("--generator", "--partitions", "--sample-size", "--category-weight"),
     "Constraints and earlier runs": ("--must-link", "--cannot-link", "--align"),
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use-rep", "--key-added", "--transpose"),
     "Values": ("--missing", "--noise", "--strict", "--impute", "--standardize", "--categories", "--dates"),

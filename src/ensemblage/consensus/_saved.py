@@ -157,6 +157,8 @@ FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
     "Hierarchy": {"of_twins": "of_duplicates"},
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
     "NegMM": {"deduplicate": "distinct"},
+    "Plan": {"certainty": "votes", "members": "partitions"},
+    "Preprocessor": {"member_weight": "category_weight", "members_": "partitions_"},
     "ProjectionPartitions": OF_SAMPLES,
     "RandomKPartitions": OF_SAMPLES,
     "SampledKMeans": OF_SAMPLES,

@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from ensemblage.base.features import FILL, columns_checked, features_checked
 from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, NoteWarning, Option
+from ensemblage.base.renamed import FormerName, renamed_fields
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
 from ensemblage.io._cells import Cells, ColumnSummary, Transformed, cells_in_memory
@@ -40,6 +41,7 @@ from ensemblage.io._scaling import (
 from ensemblage.io._table import Table
 
 
+@renamed_fields(member_weight="category_weight")
 @dataclass(eq=False, repr=False)
 class Preprocessor(TransformerMixin, BaseEstimator):
     """Use it to turn a table, a data frame or an array into numbers for clustering: scales, categories, missing values.
@@ -71,7 +73,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     category_scale : {"column", "famd"}, default "column"
         How much a category of q levels weighs: as one standardised number, or as q − 1 of them, which is its total
         variance in the factor analysis of mixed data.
-    member_weight : float, default 1.0
+    category_weight : float, default 1.0
         What a category that is a member of the ensemble weighs there, in columns of features: of ``p`` partitions made
         from ``m`` columns, as much as ``p / m`` of them.
     roles : mapping of column to {"id", "number", "category", "ordered", "feature", "drop"}, optional
@@ -87,7 +89,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         What was done with each column: its ``column``, ``role``, ``reason`` and ``use``.
     notes_ : tuple of str
         The same in sentences; first what probably makes a wrong answer, which is warned of, too.
-    members_ : list of str
+    partitions_ : list of str
         Names of the categories that are members.
     n_columns_ : int
         How many columns the features are made of.
@@ -127,7 +129,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         "categories": [Words(CATEGORIES)],
         "dates": [Words(DATES)],
         "category_scale": [Words(("column", "famd"))],
-        "member_weight": [Number(above=0)],
+        "category_weight": [Number(above=0)],
         "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, for example."), None],
         "missing": [Codes(), None],
     }
@@ -138,13 +140,13 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     categories: str = "encode"
     dates: str = "drop"
     category_scale: str = "column"
-    member_weight: float = 1.0
+    category_weight: float = 1.0
     roles: Mapping[str, str] | None = None
     missing: Sequence[str | float] | None = None
 
     columns_: list[ColumnUse] = field(init=False)
     notes_: tuple[str, ...] = field(init=False)
-    members_: list[str] = field(init=False)
+    partitions_: list[str] = field(init=False)
     n_columns_: int = field(init=False)
     transformer_: Any = field(init=False)
     n_features_in_: int = field(init=False)
@@ -216,7 +218,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         X = self._validate(X, reset=False)
         return self.transformer_.transform(X if sparse.issparse(X) else X[:, self._varying])
 
-    def members(self, X: Any) -> dict[str, NDArray[np.int32]]:
+    members, members_ = FormerName("partitions"), FormerName("partitions_")
+
+    def partitions(self, X: Any) -> dict[str, NDArray[np.int32]]:
         """The partitions that categories are.
 
         Parameters
@@ -339,8 +343,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.columns_, self.transformer_ = uses, encoding.transformer
         self._alerts = tuple(alert.as_dict() for alert in encoding.alerts)
         self.notes_ = (*(str(alert["text"]) for alert in self._alerts), *map(str, notes))
-        self.members_ = [column.name for column in encoding.columns if column.kind == "member"]
-        self.n_columns_ = len(encoding.columns) - len(self.members_)
+        self.partitions_ = [column.name for column in encoding.columns if column.kind == "member"]
+        self.n_columns_ = len(encoding.columns) - len(self.partitions_)
         self._names = encoding.names
 
     @classmethod
@@ -401,7 +405,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """Use these columns of an array, and return the names of all."""
         m = self.n_features_in_
         given = list(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(m)])))
-        self._encoding, self.members_, self._varying, self._alerts = None, [], varying, ()
+        self._encoding, self.partitions_, self._varying, self._alerts = None, [], varying, ()
         kept = set(varying.tolist())
         if not kept:
             raise ValueError("X must have a column of numbers that vary. It has none. Give other features.")

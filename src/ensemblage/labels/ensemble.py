@@ -14,6 +14,7 @@ from ensemblage.base.above import ensemble_html
 from ensemblage.base.frames import in_order, without_stream
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.options import NoteWarning
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
@@ -322,12 +323,13 @@ class Ensemble:
             return decode(some, self.missing)[0]
         return Ensemble._of(drop_unused_labels(some), self.missing)
 
-    def select(self, members: ArrayLike) -> Self:
+    @renamed_parameters(members="partitions")
+    def select(self, partitions: ArrayLike) -> Self:
         """The ensemble of some of the partitions.
 
         Parameters
         ----------
-        members : sequence of int, bool mask, slice, or sequence of names
+        partitions : sequence of int, bool mask, slice, or sequence of names
             Which of them.
 
         Returns
@@ -335,7 +337,7 @@ class Ensemble:
         Ensemble
             Partitions in the order given.
         """
-        return self._of(self._columns.select(partition_index(members, self._names)), self.missing)
+        return self._of(self._columns.select(partition_index(partitions, self._names)), self.missing)
 
     def append_partitions(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last.

@@ -91,8 +91,8 @@ def check_learned(plan: Plan, n_clusters: int) -> None:
     if not plan.is_learned:
         raise ValueError(
             "Features that are not in memory must be clustered by the default, and at most half of the objects may be "
-            f"copies of others. Got {plan.members.value} and {plan.combiner.value}. Leave these parameters out, or use "
-            "write_partitions and Ensemble.open."
+            f"copies of others. Got {plan.partitions.value} and {plan.combiner.value}. Leave these parameters out, or "
+            "use write_partitions and Ensemble.open."
         )
 
 

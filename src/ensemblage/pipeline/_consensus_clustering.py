@@ -257,7 +257,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
         preprocessor, features = prepared.preprocessor, prepared.features
         self._take_preprocessor(preprocessor)
-        members = getattr(preprocessor, "members_", [])
+        members = getattr(preprocessor, "partitions_", [])
         if self.generator is None and not members and isinstance(features, np.ndarray):
             check_n_clusters(self.n_clusters, features, f"n_clusters of {type(self).__name__}", "X")
         if self.noise == VOTE:
@@ -271,7 +271,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             features,
             self._members(prepared.table),
             preprocessor.n_columns_ if members else 0,
-            preprocessor.member_weight if members else 1.0,
+            preprocessor.category_weight if members else 1.0,
             distances=partial(preprocessor.distances, prepared.table) if takes_distances(self.generator) else None,
             sample_weight=sample_weight,
             links={name: pairs for name, pairs in links.items() if pairs is not None},
@@ -293,7 +293,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Returns
         -------
         Plan
-            ``roles``, ``scales``, ``n_clusters``, ``members``, ``combiner``, ``samples``, ``certainty``,
+            ``roles``, ``scales``, ``n_clusters``, ``partitions``, ``combiner``, ``samples``, ``votes``,
             ``stability``: each with its ``value`` and its ``reason``. It prints itself. `fit` has it as ``plan_``.
 
         Raises
@@ -314,7 +314,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         >>> plan = ConsensusClustering(3).plan(load_iris().data)
         >>> plan.combiner.value, plan.scales.value
         ('eac-average', 'kept')
-        >>> ConsensusClustering(3, selection="consensus").plan(load_iris().data).members.reason
+        >>> ConsensusClustering(3, selection="consensus").plan(load_iris().data).partitions.reason
         'Mixtures, spectral clustering and Genie, each with 2, 3 and 4 clusters: 150 objects are at most 20,000.'
         """
         check_parameters(self)
@@ -520,7 +520,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:
         """The categories of X that are members of the ensemble."""
-        return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
+        return self.preprocessor_.partitions(X) if getattr(self.preprocessor_, "partitions_", []) else {}
 
 
 def model_of(

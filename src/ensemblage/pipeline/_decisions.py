@@ -66,7 +66,7 @@ class PlanRequest(NamedTuple):
     is_anndata: bool = False
     is_weighted: bool = False
     """Whether rows stand for several objects."""
-    member_weight: float | None = None
+    category_weight: float | None = None
     """Of a category that is a member, in columns of features; None: the preprocessor says it."""
     selection: str = DEFAULT_SELECTION
 
@@ -85,10 +85,10 @@ def plan_of(features: Any, preprocessor: Any, asked: PlanRequest) -> Plan:
         roles=_roles(preprocessor, features.shape[1]),
         scales=_scales(preprocessor, asked),
         n_clusters=n_clusters,
-        members=_members(features, preprocessor, generator, n_clusters.value, asked),
+        partitions=_partitions(features, preprocessor, generator, n_clusters.value, asked),
         combiner=combiner,
         samples=_samples(features, generator, n_clusters.value, is_learned),
-        certainty=_votes(features, preprocessor, consensus, n_clusters.value, is_learned, asked),
+        votes=_votes(features, preprocessor, consensus, n_clusters.value, is_learned, asked),
         stability=_stability(features, preprocessor, generator, asked),
         k_range=asked.k_range,
         allow_one=asked.allow_one,
@@ -105,7 +105,7 @@ def _roles(preprocessor: Any, n_features: int) -> Decision[str]:
     """How many columns are clustered, and which are not."""
     if not isinstance(preprocessor, Preprocessor):
         return Decision(f"{n_features:,} features", f"{estimator_text(preprocessor)} was given and makes them.")
-    columns, members = preprocessor.columns_, preprocessor.members_
+    columns, members = preprocessor.columns_, preprocessor.partitions_
     use_of = {use.column: use for use in columns}
     names = list(map(str, getattr(preprocessor, "feature_names_in_", use_of)))
     left = [f"{name} ({_why_left(use_of.get(name))})" for name in names if not _is_used(use_of.get(name))]
@@ -230,9 +230,9 @@ def why_not_chosen(features: Any, generator: Any) -> str | None:
     return None if n_distinct >= LEAST_DISTINCT else f"Of all objects only {n_distinct} differ."
 
 
-def _members(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, asked: PlanRequest) -> Decision[str]:
+def _partitions(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, asked: PlanRequest) -> Decision[str]:
     """What makes the partitions, and why."""
-    named = getattr(preprocessor, "members_", [])
+    named = getattr(preprocessor, "partitions_", [])
     beside = f" {len(named):,} categories are members, too." if len(named) > 1 else ""
     beside = " A category is a member, too." if len(named) == 1 else beside
     if features.shape[1] == 0:
@@ -343,8 +343,8 @@ def _votes(
         return Decision("weighted votes", f"The partitions have learned weights. {words}")
     if getattr(consensus, "weights", None) is not None:
         return Decision("weighted votes", f"The combiner was given with weights. {words}")
-    if features.shape[1] and getattr(preprocessor, "members_", []):
-        weight = preprocessor.member_weight if asked.member_weight is None else asked.member_weight
+    if features.shape[1] and getattr(preprocessor, "partitions_", []):
+        weight = preprocessor.category_weight if asked.category_weight is None else asked.category_weight
         of = f"{weight:g} of {preprocessor.n_columns_:,} columns"
         return Decision("weighted votes", f"A category weighs as much as {of} do in the partitions. {words}")
     return Decision("equal votes", f"Each member that separates clusters has one vote. {words}")
@@ -356,7 +356,7 @@ def _stability(features: Any, preprocessor: Any, generator: Any, asked: PlanRequ
     if chosen is not None:
         why = "This was asked for." if chosen else "Nothing is clustered again unasked."
         return Decision(chosen, why)
-    if not can_be_repeated(features, getattr(preprocessor, "members_", []), generator):
+    if not can_be_repeated(features, getattr(preprocessor, "partitions_", []), generator):
         return Decision(0, "These members cannot be made again of resamples.")
     if n < LEAST_OBJECTS:
         return Decision(0, f"{n} objects are fewer than {LEAST_OBJECTS}.")
@@ -389,7 +389,7 @@ def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Pla
     """Whether partitions get learned weights: `may_be_learned`, and the features are such that they can."""
     if not may_be_learned(asked) or quality == "fast" or asked.n_clusters == 1:
         return False
-    fits = have_neighbours(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "members_", [])
+    fits = have_neighbours(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "partitions_", [])
     fits = fits and largest_asked(asked) <= MOST_OF_SAMPLE
     if not fits:
         return False

@@ -146,7 +146,7 @@ class Data:
     """By name, (n,) categories that are partitions."""
     n_columns: int = 0
     """That the features are made of ..."""
-    member_weight: float = 1.0
+    category_weight: float = 1.0
     """... and how many of these a category weighs."""
     distances: Callable[[], NDArray[np.float64]] | None = None
     """Makes those of all pairs, (n, n), if they are clustered and not the features."""
@@ -177,7 +177,7 @@ class Data:
         n_made, n_members = members.ensemble.shape[1] - len(self.members), len(self.members)
         if not n_made or not n_members:
             return None
-        return [1.0] * n_made + [self.member_weight * n_made / self.n_columns] * n_members
+        return [1.0] * n_made + [self.category_weight * n_made / self.n_columns] * n_members
 
     def fit(self, consensus: Any, ensemble: Ensemble) -> Any:
         """The consensus of the partitions."""

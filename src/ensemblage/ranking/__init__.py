@@ -7,7 +7,7 @@ from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._compare import RANKERS, compare_rankers, make_ranker
 from ensemblage.ranking._discotec import DISCOTEC
 from ensemblage.ranking._internal import InternalIndex
-from ensemblage.ranking._select import SelectMembers
+from ensemblage.ranking._select import SelectPartitions
 
 __all__ = [
     "DISCOTEC",
@@ -15,7 +15,7 @@ __all__ = [
     "AverageAgreement",
     "AverageDistance",
     "InternalIndex",
-    "SelectMembers",
+    "SelectPartitions",
     "compare_rankers",
     "make_ranker",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from ensemblage.base.renamed import FormerName
 from ensemblage.base.text import Columns, backend_of, html_table, one_line, to_csv, to_frame, to_markdown
 from ensemblage.base.validation import check_choice, format_value
 from ensemblage.labels.ensemble import as_ensemble
@@ -64,7 +65,7 @@ def make_ranker(name: str) -> BaseRanker:
 class Comparison:
     """Rankings of the members of an ensemble; `compare_rankers` makes it."""
 
-    member_columns: Mapping[str, Sequence[Any]]
+    partition_columns: Mapping[str, Sequence[Any]]
     """One row per member, in the order of the ensemble."""
     ranker_columns: Mapping[str, Sequence[Any]]
     """One row per ranker; without the truth only its name and the member it selects."""
@@ -73,10 +74,12 @@ class Comparison:
     backend: str | None
     """Library of the data frames: that of the labels or features given, else the first that is installed."""
 
+    members = FormerName("partitions")
+
     @property
-    def members(self) -> Any:
+    def partitions(self) -> Any:
         """Data frame with a row per member: name, clusters, score and rank by each ranker, ARI with the truth."""
-        return to_frame(self.member_columns, self.backend)
+        return to_frame(self.partition_columns, self.backend)
 
     @property
     def summary(self) -> Any:
@@ -91,7 +94,7 @@ class Comparison:
         str
             The summary first, then the members.
         """
-        return f"{to_markdown(self.ranker_columns)}\n\n{to_markdown(self.member_columns)}\n"
+        return f"{to_markdown(self.ranker_columns)}\n\n{to_markdown(self.partition_columns)}\n"
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the rows of the members to a CSV file. It is written under another name first, then renamed.
@@ -101,13 +104,13 @@ class Comparison:
         path : path
             Of the file, which is replaced if there is one.
         """
-        to_csv(self.member_columns, path)
+        to_csv(self.partition_columns, path)
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
     def _repr_html_(self) -> str:
-        members, n = self.member_columns, len(self.rankers)
+        members, n = self.partition_columns, len(self.rankers)
         order = next(iter(self.rankers.values())).order_
         picked = {name: [values[i] for i in order] for name, values in members.items()}
         said = f"<b>{n} ranking{'s' * (n > 1)}</b> of {len(order):,} members, by the first of them"
@@ -153,7 +156,7 @@ def compare_rankers(
     Returns
     -------
     Comparison
-        ``members``, a data frame with a row per member: "member", "n_clusters", for each ranker its name (the score)
+        ``partitions``, a data frame with a row for each: "member", "n_clusters", for each ranker its name (the score)
         and "… rank", and with the truth "ari". ``summary``, a data frame with a row per ranker: "ranker", "selected",
         and with the truth "kendall" (τ-b) and "pearson" with the ARI, scores to be minimised negated first, the
         selected member's "selected_ari", and for all three the regret: how much less it is than the best of the

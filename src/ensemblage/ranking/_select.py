@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, validate_data
 from ensemblage.base.features import columns_checked
 from ensemblage.base.frames import check_in_memory
 from ensemblage.base.indexing import is_integer
+from ensemblage.base.renamed import renamed_fields
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import (
     FRACTION,
@@ -34,7 +35,7 @@ from ensemblage.ranking._discotec import DISCOTEC
 
 
 def joint_choice(
-    agreement: NDArray[np.float64], n_members: int, alpha: float, normalize: bool
+    agreement: NDArray[np.float64], n_partitions: int, alpha: float, normalize: bool
 ) -> tuple[list[int], list[float]]:
     """The members in the order in which the joint criterion takes them, and its value with each (Fern & Lin 2008).
 
@@ -43,7 +44,7 @@ def joint_choice(
     """
     p, quality = len(agreement), agreement.sum(axis=1)
     chosen, values = [int(np.argmax(quality))], [alpha * float(quality.max()) / (p if normalize else 1)]
-    while len(chosen) < n_members:
+    while len(chosen) < n_partitions:
         n_pairs = len(chosen) * (len(chosen) + 1) / 2
         qualities = quality[chosen].sum() + quality
         pairs = (1 - agreement[np.ix_(chosen, chosen)]).sum() / 2 + (1 - agreement[chosen]).sum(axis=0)
@@ -56,15 +57,16 @@ def joint_choice(
     return chosen, values
 
 
-def best_of_groups(agreement: NDArray[np.float64], n_members: int) -> list[int]:
+def best_of_groups(agreement: NDArray[np.float64], n_partitions: int) -> list[int]:
     """Of each of so many groups of members alike, by average linkage of 1 - agreement, the one of the best quality."""
     hierarchy = linkage(1 - agreement[np.triu_indices(len(agreement), 1)], "average")
-    groups, quality = cut_tree(hierarchy, n_members)[:, 0], agreement.sum(axis=1)
+    groups, quality = cut_tree(hierarchy, n_partitions)[:, 0], agreement.sum(axis=1)
     return [int(max(np.flatnonzero(groups == g), key=lambda j: (quality[j], -j))) for g in np.unique(groups)]
 
 
+@renamed_fields(n_members="n_partitions")
 @dataclass(eq=False, repr=False)
-class SelectMembers(TransformerMixin, BaseEstimator):
+class SelectPartitions(TransformerMixin, BaseEstimator):
     """Use it in a pipeline to keep the best members: a label matrix with fewer columns.
 
     Parameters
@@ -72,7 +74,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     ranker : ranking estimator, optional
         Puts the partitions in order. Default: ``DISCOTEC(random_state=0)``; for the rules other than "best", which go
         by its ``agreement_``, ``AverageAgreement("nmi", average_method="geometric")``.
-    n_members : int or float, default 0.5
+    n_partitions : int or float, default 0.5
         How many to keep: a whole number from 1 on (all, if there are fewer), or a share of them above 0 and up to 1
         (rounded to the nearest number, at least one).
     rule : {"best", "joint", "cluster"}, default "best"
@@ -115,13 +117,13 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from ensemblage.consensus import KMeansConsensus
-    >>> from ensemblage.ranking import AverageAgreement, SelectMembers
+    >>> from ensemblage.ranking import AverageAgreement, SelectPartitions
     >>> from sklearn.pipeline import make_pipeline
     >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
-    >>> SelectMembers(AverageAgreement(), 2).fit(labels).selected_
+    >>> SelectPartitions(AverageAgreement(), 2).fit(labels).selected_
     array([0, 1])
     >>> consensus = KMeansConsensus(2, random_state=0)
-    >>> make_pipeline(SelectMembers(AverageAgreement(), 2), consensus).fit(labels)[-1].labels_
+    >>> make_pipeline(SelectPartitions(AverageAgreement(), 2), consensus).fit(labels)[-1].labels_
     array([0, 0, 1, 1], dtype=int32)
     """
 
@@ -130,14 +132,14 @@ class SelectMembers(TransformerMixin, BaseEstimator):
             Estimator("a ranking estimator", "_score", "Give DISCOTEC(), AverageAgreement() or InternalIndex()."),
             None,
         ],
-        "n_members": [Whole(1), FRACTION],
+        "n_partitions": [Whole(1), FRACTION],
         "rule": [Words(["best", "joint", "cluster"])],
         "alpha": [Number(least=0, most=1)],
         "normalize": [Flag()],
     }
 
     ranker: Any = None
-    n_members: Any = 0.5
+    n_partitions: Any = 0.5
     _: KW_ONLY
     rule: str = "best"
     alpha: float = 0.5
@@ -167,8 +169,8 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
         self.ranker_ = self._ranking().fit(ensemble, **fit_params)
-        p, n_members = ensemble.shape[1], self.n_members
-        n_kept = min(n_members, p) if is_integer(n_members) else max(1, round(n_members * p))
+        p, n_partitions = ensemble.shape[1], self.n_partitions
+        n_kept = min(n_partitions, p) if is_integer(n_partitions) else max(1, round(n_partitions * p))
         self.selected_ = np.sort(self._choose(n_kept))
         return self
 
@@ -179,18 +181,18 @@ class SelectMembers(TransformerMixin, BaseEstimator):
             return AverageAgreement("nmi", average_method="geometric")
         if not isinstance(self.ranker, AverageAgreement):
             raise ValueError(
-                f"ranker of SelectMembers must be an AverageAgreement for rule={self.rule!r}, which uses its "
+                f"ranker of SelectPartitions must be an AverageAgreement for rule={self.rule!r}, which uses its "
                 f"agreements. Got {type(self.ranker).__name__}. Leave it out, or use rule='best'."
             )
         return clone(self.ranker)
 
-    def _choose(self, n_members: int) -> Any:
+    def _choose(self, n_partitions: int) -> Any:
         if self.rule == "best":
-            return self.ranker_.order_[:n_members]
+            return self.ranker_.order_[:n_partitions]
         agreement = np.nan_to_num(self.ranker_.agreement_, nan=0.0)
         if self.rule == "joint":
-            return joint_choice(agreement, n_members, self.alpha, self.normalize)[0]
-        return best_of_groups(agreement, n_members)
+            return joint_choice(agreement, n_partitions, self.alpha, self.normalize)[0]
+        return best_of_groups(agreement, n_partitions)
 
     def transform(self, X: Any) -> Any:
         """The columns that are kept.
@@ -218,7 +220,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
     def _check_columns(self, X: Any) -> None:
         """Raise unless X has the columns of fit."""
-        with columns_checked("X of SelectMembers"):
+        with columns_checked("X of SelectPartitions"):
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

@@ -47,7 +47,7 @@ OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "SubspacePartitions": ("wu2015",),
         "USpec": ("huang2020",),
         "USpecPartitions": ("huang2020",),
-        "SelectMembers": ("ohl2025",),
+        "SelectPartitions": ("ohl2025",),
         "WasabiModes": ("balocchi2025",),
     }
 )

@@ -216,7 +216,7 @@ def cluster_stability(
 
     See Also
     --------
-    member_stability : The same for the members of an ensemble: other methods instead of other data.
+    partition_stability : The same for the members of an ensemble: other methods instead of other data.
     prediction_strength : Whether a number of clusters is supported.
 
     Notes
@@ -294,7 +294,7 @@ def cluster_stability(
     return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X), not_drawn == "zero")
 
 
-def member_stability(
+def partition_stability(
     clustering: Any, labels: ArrayLike | Any = None, *, weights: ArrayLike | None = None
 ) -> ClusterStability:
     """Use it to check clusters without new fits: how often the members of an ensemble reproduce each one.
@@ -333,9 +333,9 @@ def member_stability(
 
     Examples
     --------
-    >>> from ensemblage.stability import member_stability
+    >>> from ensemblage.stability import partition_stability
     >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 2, 1]]
-    >>> member_stability(["a", "a", "b", "b"], labels)
+    >>> partition_stability(["a", "a", "b", "b"], labels)
     ClusterStability: 2 clusters in 3 members: cluster a stable; cluster b doubtful.
     cluster  size  mean Jaccard  dissolved  recovered  not drawn   verdict
           a     2         0.833          1          2          0    stable
@@ -348,13 +348,13 @@ def member_stability(
         clustering = clustering.labels_
     if labels is None:
         raise ValueError(
-            "labels of member_stability must be an ensemble, unless the partition is a model with ensemble_. "
+            "labels of partition_stability must be an ensemble, unless the partition is a model with ensemble_. "
             "Got None. Give the label matrix."
         )
     ensemble = as_ensemble(labels)
-    w = check_weights(weights, ensemble.shape[1], "member_stability")
+    w = check_weights(weights, ensemble.shape[1], "partition_stability")
     ensemble, w = ensemble.select(w > 0), w[w > 0]
-    reference = check_reference(clustering, len(ensemble), "clustering of member_stability")
+    reference = check_reference(clustering, len(ensemble), "clustering of partition_stability")
     sizes, k = np.diff(ensemble.offsets) - 1, len(reference.names)
     similar = [
         best_jaccard(cells, k, int(size)) for cells, size in zip(_tables(ensemble, reference), sizes, strict=True)

@@ -89,7 +89,7 @@ def verdict_of(mean: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusterStability:
-    """How stable the clusters are; `cluster_stability` and `member_stability` make it."""
+    """How stable the clusters are; `cluster_stability` and `partition_stability` make it."""
 
     table: list[ClusterRow]
     """One row per cluster, by its label."""

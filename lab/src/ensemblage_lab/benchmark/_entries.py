@@ -18,7 +18,7 @@ from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.consensus._own import NUMBERS_OF_CLUSTERS, labels_by
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.ranking import SelectMembers, make_ranker
+from ensemblage.ranking import SelectPartitions, make_ranker
 from ensemblage_lab._methods import import_method, version_of
 from ensemblage_lab.benchmark._scores import numbers_of
 
@@ -146,7 +146,7 @@ def solve(
     name = entry.name
     if entry.kind == "pipeline":
         name, ranker = PIPELINES[name]
-        kept = SelectMembers(_with(make_ranker(ranker), random_state=0)).fit(members)
+        kept = SelectPartitions(_with(make_ranker(ranker), random_state=0)).fit(members)
         members = members[:, kept.selected_]
     consensus = _with(make_consensus(name, k if entry.knows_k else None), random_state=seed, n_jobs=1)
     return np.asarray(consensus.fit(Ensemble._made(members)).labels_, dtype=np.int64)

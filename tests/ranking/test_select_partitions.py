@@ -10,10 +10,12 @@ from strategies import ON_FRACTIONS, planted_labels
 
 from ensemblage import Ensemble
 from ensemblage.consensus import KMeansConsensus
-from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex, SelectMembers
+from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex, SelectPartitions
 
 
-@parametrize_with_checks([SelectMembers(AverageAgreement(), 1)], expected_failed_checks=lambda estimator: ON_FRACTIONS)
+@parametrize_with_checks(
+    [SelectPartitions(AverageAgreement(), 1)], expected_failed_checks=lambda estimator: ON_FRACTIONS
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -27,20 +29,20 @@ def labels():
 
 @pytest.mark.parametrize("ranker", [None, AverageAgreement(), DISCOTEC("kl", random_state=1)])
 def test_the_first_of_the_ranking_are_kept_in_the_order_of_the_matrix(labels, ranker):
-    select = SelectMembers(ranker, 6).fit(labels)
+    select = SelectPartitions(ranker, 6).fit(labels)
     assert select.selected_.tolist() == [2, 3, 4, 5, 6, 7] == sorted(select.ranker_.order_[:6].tolist())
     np.testing.assert_array_equal(select.transform(labels), labels[:, 2:8])
     assert ranker is None or not hasattr(ranker, "order_")
 
 
-@pytest.mark.parametrize(("n_members", "kept"), [(1, 1), (7, 7), (99, 10), (0.3, 3), (1.0, 10), (0.001, 1)])
-def test_how_many(labels, n_members, kept):
-    assert len(SelectMembers(AverageAgreement(), n_members).fit(labels).selected_) == kept
+@pytest.mark.parametrize(("n_partitions", "kept"), [(1, 1), (7, 7), (99, 10), (0.3, 3), (1.0, 10), (0.001, 1)])
+def test_how_many(labels, n_partitions, kept):
+    assert len(SelectPartitions(AverageAgreement(), n_partitions).fit(labels).selected_) == kept
 
 
 def test_what_comes_in_goes_out(labels):
     names = [f"p{j}" for j in range(10)]
-    select = SelectMembers(AverageAgreement(), 6)
+    select = SelectPartitions(AverageAgreement(), 6)
     for make in (pd.DataFrame, pl.DataFrame):
         out = select.fit(make(dict(zip(names, labels.T, strict=True)))).transform(
             make(dict(zip(names, labels.T, strict=True)))
@@ -54,20 +56,20 @@ def test_what_comes_in_goes_out(labels):
 def test_labels_may_be_text(labels):
     """In a list of lists, as in an array or a frame."""
     text = np.array(list("abcdefghijklmnopqrstuvwxyz"))[labels]
-    select = SelectMembers(AverageAgreement(), 4).fit(labels)
+    select = SelectPartitions(AverageAgreement(), 4).fit(labels)
     for given in (text, text.tolist()):
         assert select.fit(given).transform(given).tolist() == text[:, select.selected_].tolist()
 
 
 def test_a_lazy_frame_is_to_be_collected(labels):
-    select = SelectMembers(AverageAgreement(), 6).fit(labels)
+    select = SelectPartitions(AverageAgreement(), 6).fit(labels)
     for take in (select.fit, select.transform):
         with pytest.raises(TypeError, match=r"Got sparse or lazy data of type LazyFrame\. Use labels\.collect\(\)"):
             take(pl.LazyFrame(labels))
 
 
 def test_in_a_pipeline(labels):
-    whole = make_pipeline(SelectMembers(n_members=6), KMeansConsensus(3, random_state=0)).fit(labels)
+    whole = make_pipeline(SelectPartitions(n_partitions=6), KMeansConsensus(3, random_state=0)).fit(labels)
     alone = KMeansConsensus(3, random_state=0).fit(labels[:, 2:8])
     np.testing.assert_array_equal(whole[-1].labels_, alone.labels_)
     np.testing.assert_array_equal(whole.predict(labels), alone.labels_)
@@ -75,26 +77,26 @@ def test_in_a_pipeline(labels):
 
 def test_what_the_ranking_needs_is_passed_on(labels):
     X = np.random.default_rng(1).normal(size=(80, 2)) + 5 * labels[:, [2]]
-    select = SelectMembers(InternalIndex("silhouette"), 1).fit(labels, features=X)
+    select = SelectPartitions(InternalIndex("silhouette"), 1).fit(labels, features=X)
     assert select.selected_.tolist() == [2]
     links = [[i, j] for i in range(20) for j in range(i) if labels[i, 0] == labels[j, 0]]
-    assert SelectMembers(AverageAgreement(), 1).fit(labels, must_link=links).ranker_.violations_[0] == 0
+    assert SelectPartitions(AverageAgreement(), 1).fit(labels, must_link=links).ranker_.violations_[0] == 0
 
 
-@pytest.mark.parametrize("n_members", [0, -1, 1.5, True, "all", None, np.nan])
-def test_a_number_that_is_none(labels, n_members):
-    with pytest.raises(ValueError, match=r"^n_members of SelectMembers.* must be .*\. Got .*\. "):
-        SelectMembers(AverageAgreement(), n_members).fit(labels)
+@pytest.mark.parametrize("n_partitions", [0, -1, 1.5, True, "all", None, np.nan])
+def test_a_number_that_is_none(labels, n_partitions):
+    with pytest.raises(ValueError, match=r"^n_partitions of SelectPartitions.* must be .*\. Got .*\. "):
+        SelectPartitions(AverageAgreement(), n_partitions).fit(labels)
 
 
 def test_the_rule_of_a_share_is_said(labels):
     rule = r"must be a whole number ≥ 1, or a number > 0 and ≤ 1\. Got 1\.5\. "
     with pytest.raises(ValueError, match=rule):
-        SelectMembers(AverageAgreement(), 1.5).fit(labels)
+        SelectPartitions(AverageAgreement(), 1.5).fit(labels)
 
 
 def test_what_is_no_ranking(labels):
     with pytest.raises(
-        TypeError, match=r"^ranker of SelectMembers must be a ranking estimator, or None\. Got 'ari'\. Give "
+        TypeError, match=r"^ranker of SelectPartitions must be a ranking estimator, or None\. Got 'ari'\. Give "
     ):
-        SelectMembers("ari").fit(labels)
+        SelectPartitions("ari").fit(labels)

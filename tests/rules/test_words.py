@@ -4,9 +4,13 @@ Each pattern has what to write instead. The glossary of the site (docs/site/glos
 """
 
 import ast
+import inspect
 import re
 
+from public import OBJECTS
 from texts import LAB, PAGES, ROOT, SITE_PAGES, SOURCES, flat
+
+from ensemblage.cli import main
 
 INSTEAD = {
     r"\btold (the number|k\b|two\b|three\b|it\b)|\bnot told\b|\bin the dark\b": "k given, k unknown; in dark mode",
@@ -58,6 +62,20 @@ NOT_RULED = {"CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md"}
 TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
 
 
+ONE_WORD = {
+    r"(?<!un)certainty": "confidence",
+    r"\bclusterings\b": "partitions",
+    r"\b(a|another|base|each|every) clustering\b(?!-| [a-z])|\b(base|each|every) clustering\b": "a partition",
+}
+"""What the glossary calls by one word: how sure a label is, and one division of the objects."""
+FIXED_TERMS = (
+    *("multiple clusterings", "weak clusterings", "comparing clusterings", "evaluating clusterings"),
+    *("spectral clusterings", "trimmed clusterings", "agglomerative clusterings", "partitions (clusterings)"),
+    *("base clusterings 0", "base clusterings 1", "base clusterings 2"),
+)
+"""Titles of papers, runs of an algorithm of that name, the introduction for laymen, and a stage in summary.json."""
+
+
 def found(text, phrases=INSTEAD):
     text = flat(text)
     for pattern, instead in phrases.items():
@@ -79,6 +97,52 @@ def test_a_page_has_no_phrase_to_replace():
 def test_docstrings_and_messages_have_no_phrase_to_replace():
     texts = ((name, node.value) for name, tree in TREES.items() for node in ast.walk(tree) if is_text(node))
     assert [f"{name}: {said}" for name, text in texts for said in found(text)] == []
+
+
+def of_two_words(text):
+    text = flat(text).lower()
+    for term in FIXED_TERMS:
+        text = text.replace(term, "")
+    return list(found(text, ONE_WORD))
+
+
+def test_one_word_for_confidence_and_one_for_a_partition():
+    """Names of files, of before 1.0 and of a stage are texts of one word or two, without a sentence."""
+    ruled = {name: text for name, text in PAGES.items() if name not in BY_SCRIPTS | NOT_RULED}
+    templates = (ROOT / "src" / "ensemblage" / "report" / "templates").iterdir()
+    texts = [*ruled.items(), *((path.name, path.read_text(encoding="utf-8")) for path in templates)]
+    for name, tree in TREES.items():
+        said = (node.value for node in ast.walk(tree) if is_text(node))
+        texts += [(name, text) for text in said if not re.fullmatch(r"[\w.-]+|base clusterings", text)]
+    assert [f"{name}: {said}" for name, text in texts for said in of_two_words(text)] == []
+
+
+def test_two_words_would_be_found():
+    said = "The certainty of each clustering. Many clusterings; uncertainty, consensus clustering, a clustering tree."
+    assert len(of_two_words(said)) == 3
+    assert of_two_words("Combining multiple clusterings using evidence accumulation") == []
+
+
+def test_no_public_name_says_member():
+    """It is a partition there; in prose, a member is a partition of an ensemble."""
+    names = {name for path, (value, _) in OBJECTS.items() for name in (path, *parameters_of(value))}
+    names |= {option for command in main.commands.values() for option in options_of(command)}
+    assert {"partitions", "--partitions"} < names
+    assert [name for name in sorted(names) if re.search(r"member(?!ship)", name.rsplit(".", 1)[-1].lower())] == []
+
+
+def parameters_of(value):
+    if not callable(value):
+        return ()
+    try:
+        return inspect.signature(value).parameters
+    except ValueError:
+        return ()
+
+
+def options_of(command):
+    made = getattr(command, "imported", lambda: command)()
+    return [option for one in made.params if not getattr(one, "hidden", False) for option in one.opts]
 
 
 def is_text(node):
@@ -154,13 +218,15 @@ FORMER_NAMES = {
     r"once": "locked_property; or a noun of what it is",
     r"\w*twins?|twins?_\w+": "duplicates, equal rows",
     r"are_few|\w*of_few": "is_small_work; small_",
+    r"\w*((?<!un)certainty|Certainty)\w*": "confidence",
+    r"\w*[cC]lusterings\w*": "partitions",
 }
 """Names that no class, function, parameter or variable has, and what to write instead."""
 FORMER_MODULES = {"latent": "posterior", "_evidence": "_diagnostics", "_honest": "_selective"}
 """The same of folders and files of the library."""
 OF_BEFORE_1_0 = {"base/renamed.py", "consensus/evidence.py"}
 """Where former names stand for one release."""
-ALIASES = {("consensus/_base.py", "evidence"), ("profiles/_record.py", "honest")}
+ALIASES = {("choices/_plan.py", "certainty"), ("consensus/_base.py", "evidence"), ("profiles/_record.py", "honest")}
 """Former names of attributes, which warn."""
 
 

@@ -147,7 +147,7 @@ class SpectralEnsembleClustering(InductiveConsensus):
         Loss of the weighted k-means: Σ w_i |h_i / w_i − m|².
     normalized_association_ : float
         Σ_C assoc(C, C) / assoc(C, all), at most ``n_clusters``; objects with themselves included. It and
-        ``objective_`` add up to Σ p / w_i for every clustering.
+        ``objective_`` add up to Σ p / w_i for every partition.
     n_iter_ : int
         Iterations of the best start.
     n_features_in_, feature_names_in_

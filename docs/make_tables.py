@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from ensemblage import METHODS
-from ensemblage.consensus import Method
+from ensemblage.consensus._method import Method
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "ensemblage"

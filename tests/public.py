@@ -1,18 +1,32 @@
 """Every function and class that the public packages export, for tests of all of them."""
 
 import importlib
+import importlib.util
 import inspect
 
+from places import ROOT
+
 import ensemblage
-from ensemblage.base.renamed import FormerName
+from ensemblage.base.renamed import FormerField, FormerName
 
 MODULES = [ensemblage, *(part for name in ensemblage.__all__ if inspect.ismodule(part := getattr(ensemblage, name)))]
 PACKAGES = [module.__name__ for module in MODULES]
 
 
+def returned_records():
+    """Address and class of each record that a public function returns, as the reference of the site lists them."""
+    spec = importlib.util.spec_from_file_location("api", ROOT / "docs" / "site" / "_ext" / "api.py")
+    api = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(api)
+    return {address: value for package in PACKAGES for address, value in api.returned(package).items()}
+
+
+RETURNED = returned_records()
+
+
 def public_objects():
-    """Name and value of every function and class that a public package exports, and of their public members."""
-    found = {}
+    """Name and value of every function and class that is exported, or returned, and of their public members."""
+    found = {id(value): (address, value) for address, value in RETURNED.items()}
     for package in PACKAGES:
         module = importlib.import_module(package)
         for name in module.__all__:
@@ -26,7 +40,7 @@ def public_objects():
             function = (
                 getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
             )
-            if isinstance(member, FormerName):
+            if isinstance(member, FormerField | FormerName):
                 continue
             if not name.startswith("_") and getattr(function, "__module__", "").startswith("ensemblage."):
                 yield f"{path}.{name}", member, value

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from conformance import CHECKS, Setting, assert_sound
+from former import former
 from inside import default_plan
 from places import ROOT
 from shell import fail, succeed
@@ -19,7 +20,9 @@ from test_parameters_count import assert_counts
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, cite, load, make_consensus
 from ensemblage.base.references import Reference
-from ensemblage.consensus import Method, compare_methods
+from ensemblage.consensus import compare_methods
+
+Method = former("consensus", "Method")
 
 PAGE = (ROOT / "docs/site/howto/add_method.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```\{code-block\} python\n:caption: (\S+)\n\n(.*?)^```$", PAGE, flags=re.M | re.S))

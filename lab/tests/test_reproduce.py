@@ -24,7 +24,7 @@ from click.testing import CliRunner
 from ensemblage import Ensemble, cli, consensus
 from ensemblage.base.atomic import only_user
 from ensemblage.consensus import METHODS, make_consensus
-from ensemblage.datasets import Dataset
+from ensemblage.datasets._load import Dataset
 from ensemblage_lab import _store
 from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
 from ensemblage_lab.reproduce import PAPERS, Request, _page, _protocol, _reproduce, load_paper, reproduce, status

@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from former import former
 from pages import sections_of
 from strategies import planted_labels
 
 from ensemblage import METHODS, plotting, report
 from ensemblage.cli import main
-from ensemblage.consensus import Capabilities, EvidenceAccumulation, Method
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.diagnostics import (
     Candidates,
@@ -24,6 +25,9 @@ from ensemblage.consensus.diagnostics import (
     Trace,
     diagnostics_from_dict,
 )
+
+Capabilities = former("consensus", "Capabilities")
+Method = former("consensus", "Method")
 
 RECORDS = [
     Dendrogram(

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from former import former
 from limits import limit
 from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels, usual
@@ -12,7 +13,9 @@ from strategies import planted_labels, usual
 from ensemblage import METHODS, report
 from ensemblage.base.random import task_seeds
 from ensemblage.cli import main
-from ensemblage.consensus import Capabilities, KMeansConsensus, compare_methods
+from ensemblage.consensus import KMeansConsensus, compare_methods
+
+Capabilities = former("consensus", "Capabilities")
 
 LABELS = planted_labels(n=60, p=8, k=3, noise=0.2)[0]
 SOME = ["km", "eac-average", "acv", "hgpa"]

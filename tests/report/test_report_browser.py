@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import browser, found
+from former import former
 from matplotlib.image import imread
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
@@ -18,7 +19,9 @@ from strategies import planted_labels
 from ensemblage import Ensemble, choose_k, profile, report
 from ensemblage.consensus import ConsensusModes, EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import verdicts
-from ensemblage.report import Report
+
+Report = former("report", "Report")
+
 
 pytestmark = pytest.mark.skipif(
     found() is None or os.name != "posix",

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from former import former
 from limits import limit
 from pages import find
 from sklearn.datasets import make_blobs
@@ -17,7 +18,9 @@ from ensemblage.consensus import CumulativeVoting, KMeansConsensus
 from ensemblage.metrics import verdicts
 from ensemblage.plotting import _axes
 from ensemblage.ranking import DISCOTEC
-from ensemblage.report import Report
+
+Report = former("report", "Report")
+
 
 N = 150
 

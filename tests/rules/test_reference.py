@@ -8,12 +8,13 @@ import re
 
 import pytest
 from PIL import Image
-from public import OBJECTS, PACKAGES
+from public import OBJECTS, PACKAGES, RETURNED
 from test_docstrings import is_record
 from texts import DOCUMENTS, PAGES, ROOT, SITE, SITE_PAGES, script
 
 import ensemblage
 from ensemblage import METHODS, cite, plotting
+from ensemblage.base.renamed import NAMES
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS
 from ensemblage.report._cite import names
@@ -93,6 +94,21 @@ def test_every_public_name_is_in_the_reference(tmp_path):
         for name in getattr(package, "__all__", ()):
             if not name.startswith("__") and not inspect.ismodule(getattr(package, name)):
                 assert api.home(package.__name__, name) in text, name
+
+
+def test_what_is_returned_is_in_the_reference(tmp_path):
+    api = extension("api")
+    api.write_pages(tmp_path)
+    text = "".join(page.read_text(encoding="utf-8") for page in tmp_path.glob("*.rst"))
+    moved = {place for names in NAMES.values() for place in names.values() if "._" in place and ".io." not in place}
+    records = [place for place in moved if is_record(former_value(place)) and f"   ~{place}\n" not in text]
+    assert sorted(records) == []
+    assert [address for address in RETURNED if f"   ~{address}\n" not in text] == []
+
+
+def former_value(place):
+    module, _, name = place.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def test_the_gallery_has_every_figure_and_pictures_of_today():

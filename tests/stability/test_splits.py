@@ -10,9 +10,10 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.stability import MergedClusters, SplitSupport, _splits, merge_unsupported, split_support
+from ensemblage.stability import _splits, merge_unsupported, split_support
 from ensemblage.stability._clusters import check_reference
 from ensemblage.stability._dip import dip, drawn_from_cells, unimodality_p_value
+from ensemblage.stability._records import MergedClusters, SplitSupport
 from ensemblage.stability._splits import gaussian_test, random_halves, tree_of, windowed_values
 
 IRIS = load_iris().data

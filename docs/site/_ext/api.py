@@ -56,6 +56,52 @@ def documented() -> Iterator[tuple[str, str, Any]]:
             yield package, home(package, name), getattr(importlib.import_module(package), name)
 
 
+NOT_ANNOTATED = {
+    "ensemblage": (
+        "ensemblage.choices._chooser.LearnedSelection",
+        "ensemblage.profiles._selective.SelectiveMarkers",
+    ),
+    "ensemblage.consensus": (
+        "ensemblage.consensus._method.Method",
+        "ensemblage.consensus._capabilities.Capabilities",
+        "ensemblage.consensus.posterior._dune.Merge",
+    ),
+    "ensemblage.report": ("ensemblage.report._build.Report",),
+}
+"""Records that an attribute or a method holds whose annotation does not say so."""
+
+NO_RESULTS = {"ensemblage.io._table.Table", "ensemblage.labels.coding.CodedColumns"}
+"""What is returned to be given to another function."""
+
+
+def returned(package: str) -> dict[str, Any]:
+    """Address and class of each record that functions of a package return and no package exports."""
+    exported = {id(value) for _, _, value in documented()}
+    functions = [getattr(importlib.import_module(package), name) for name in public_names(package)]
+    for value in [value for value in functions if inspect.isclass(value)]:
+        functions += [inspect.getattr_static(value, name) for name in dir(value) if not name.startswith("_")]
+    classes = [_class_at(address) for address in NOT_ANNOTATED.get(package, ())]
+    for function in functions:
+        function = inspect.unwrap(getattr(function, "fget", None) or getattr(function, "__func__", function))
+        for word in re.findall(r"\w+", str(getattr(function, "__annotations__", {}).get("return", ""))):
+            classes.append(getattr(function, "__globals__", {}).get(word))
+    found = {
+        f"{value.__module__}.{value.__qualname__}": value
+        for value in classes
+        if inspect.isclass(value) and value.__module__.startswith("ensemblage.") and kind(value) == "Records"
+    }
+    return {
+        address: value
+        for address, value in found.items()
+        if not (id(value) in exported or address in NO_RESULTS or issubclass(value, ensemblage.Ensemble))
+    }
+
+
+def _class_at(address: str) -> Any:
+    module, _, name = address.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
 def kind(value: Any) -> str:
     """The heading under which a name stands."""
     if inspect.isclass(value):
@@ -75,6 +121,7 @@ def write_pages(folder: Path) -> None:
     lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {package}" for package in PACKAGES), ""]
     pages = {"index.rst": "\n".join(lines), **{f"{package}.rst": page(package) for package in PACKAGES}}
     known = {f"{address}.rst" for _, address, value in documented() if kind(value) != "Constants"}
+    known |= {f"{address}.rst" for package in PACKAGES for address in returned(package)}
     for old in folder.rglob("*.rst"):
         if old.name not in pages.keys() | known:
             old.unlink()
@@ -106,6 +153,9 @@ def page(package: str) -> str:
         if others:
             lines += ["From ``ensemblage`` itself:", ""] if own else []
             lines += [".. autosummary::", "", *(f"   ~{address}" for address in others), ""]
+    if records := returned(package):
+        lines += ["What is returned", "----------------", ""]
+        lines += [".. autosummary::", "   :toctree: made", "", *(f"   ~{address}" for address in records), ""]
     return "\n".join(lines)
 
 

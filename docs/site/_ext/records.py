@@ -100,7 +100,7 @@ def class_of(method: Any) -> str:
 def capabilities_table() -> str:
     """A row per method: which weights, labels and pairs it takes, and what it does beside `fit`."""
     from ensemblage import METHODS
-    from ensemblage.consensus import Capabilities
+    from ensemblage.consensus._capabilities import Capabilities
 
     every = Capabilities(*(field.name != "in_memory" for field in fields(Capabilities))).words
     has = {name: method.capabilities.words for name, method in METHODS.items()}

@@ -104,6 +104,11 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "Table": "ensemblage.io._table.Table",
     },
     "ensemblage.metrics": {
+        "ChainAgreement": "ensemblage.metrics._chain_agreement.ChainAgreement",
+        "Confidence": "ensemblage.metrics._confidence.Confidence",
+        "CredibleBall": "ensemblage.metrics._posterior.CredibleBall",
+        "LabelComparison": "ensemblage.metrics._align.LabelComparison",
+        "PartialPartition": "ensemblage.metrics._posterior.PartialPartition",
         "association_counts": "ensemblage.metrics._coassociation.association_counts",
         "cluster_consensus": "ensemblage.metrics._monti.cluster_consensus",
         "ensemble_baselines": "ensemblage.metrics._agreement.ensemble_baselines",
@@ -117,7 +122,6 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "credible_ball": "ensemblage.posterior.credible_ball",
         "expected_loss": "ensemblage.posterior.expected_loss",
     },
-    "ensemblage.stability": {"member_stability": "ensemblage.stability.partition_stability"},
     "ensemblage.plotting": {
         "association_histogram": "ensemblage.plotting._matrices.association_histogram",
         "cluster_jaccards": "ensemblage.plotting._k_curves.cluster_jaccards",
@@ -146,9 +150,30 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "thin_counts": "ensemblage.preprocessing.thin_counts",
     },
     "ensemblage.ranking": {
+        "Comparison": "ensemblage.ranking._compare.Comparison",
         "Discotec": "ensemblage.ranking.DISCOTEC",
         "SelectMembers": "ensemblage.ranking.SelectPartitions",
         "compare": "ensemblage.ranking.compare_rankers",
+    },
+    "ensemblage.stability": {
+        "member_stability": "ensemblage.stability.partition_stability",
+        "ClusterStability": "ensemblage.stability._records.ClusterStability",
+        "MergedClusters": "ensemblage.stability._records.MergedClusters",
+        "PredictionStrength": "ensemblage.stability._records.PredictionStrength",
+        "SplitSupport": "ensemblage.stability._records.SplitSupport",
+    },
+    "ensemblage.datasets": {
+        "Dataset": "ensemblage.datasets._load.Dataset",
+        "World": "ensemblage.datasets._worlds.World",
+    },
+    "ensemblage.report": {
+        "Report": "ensemblage.report._build.Report",
+    },
+    "ensemblage.consensus": {
+        "Assignment": "ensemblage.consensus._model.Assignment",
+        "Capabilities": "ensemblage.consensus._capabilities.Capabilities",
+        "Merge": "ensemblage.consensus.posterior._dune.Merge",
+        "Method": "ensemblage.consensus._method.Method",
     },
 }
 """By module: the former name, and where the object is now. What a private module has is a record that is returned, or

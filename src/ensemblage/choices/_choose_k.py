@@ -46,9 +46,10 @@ from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.io._table import Table
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.stability import PredictionStrength, prediction_strength
+from ensemblage.stability import prediction_strength
 from ensemblage.stability._clusters import SharedCounts
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
+from ensemblage.stability._records import PredictionStrength
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._structure import (
     ClusterStatistics,

@@ -13,9 +13,9 @@ from ensemblage.base.validation import format_value
 from ensemblage.consensus.posterior._salso import SalsoConsensus
 from ensemblage.io._draws import PosteriorDraws
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.metrics import ChainAgreement, CredibleBall, item_consensus
-from ensemblage.metrics._chain_agreement import chain_agreement
-from ensemblage.metrics._posterior import credible_ball
+from ensemblage.metrics import item_consensus
+from ensemblage.metrics._chain_agreement import ChainAgreement, chain_agreement
+from ensemblage.metrics._posterior import CredibleBall, credible_ball
 
 
 @dataclass(frozen=True, eq=False)

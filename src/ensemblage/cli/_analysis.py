@@ -55,7 +55,7 @@ from ensemblage.pipeline._describe import (
 )
 from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Progress, RunResult, Watch, run_on_labels
 from ensemblage.report._object_table import remove_objects
-from ensemblage.stability import MergedClusters
+from ensemblage.stability._records import MergedClusters
 
 ALL = "all"
 """The --method that compares all of them."""

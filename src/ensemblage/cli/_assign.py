@@ -17,8 +17,7 @@ from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import announce, announce_notes
 from ensemblage.cli._source import READING, InputFile
-from ensemblage.consensus import Assignment
-from ensemblage.consensus._model import BY_RULE
+from ensemblage.consensus._model import BY_RULE, Assignment
 from ensemblage.io._anndata import table_of
 from ensemblage.io._encoding import shorten
 from ensemblage.io._read import read_table

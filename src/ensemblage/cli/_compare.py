@@ -17,8 +17,7 @@ from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import announce
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles, check_column
-from ensemblage.metrics import LabelComparison
-from ensemblage.metrics._align import compare, shared_objects
+from ensemblage.metrics._align import LabelComparison, compare, shared_objects
 from ensemblage.report._layout import percent
 from ensemblage.tables.bytes import base_name, read_bytes
 from ensemblage.tables.column import as_labels

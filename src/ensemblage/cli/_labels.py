@@ -21,7 +21,7 @@ from ensemblage.io._table import Table
 from ensemblage.metrics import verdicts
 from ensemblage.pipeline._blocks import LABEL_COLUMNS
 from ensemblage.pipeline._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
-from ensemblage.stability import MergedClusters
+from ensemblage.stability._records import MergedClusters
 from ensemblage.tables.formats import CELLS, EXCEL, FORMATS, TEXT, first_suffixes, format_of, table_format
 
 MERGED_COLUMN = "merged_cluster"

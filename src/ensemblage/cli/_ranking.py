@@ -20,7 +20,8 @@ from ensemblage.cli._source import InputFile, PairFiles, rows_of_members
 from ensemblage.io._features import Members, features_of
 from ensemblage.io._read import read_table
 from ensemblage.metrics import INTERNAL_INDICES
-from ensemblage.ranking import RANKERS, Comparison, compare_rankers, make_ranker
+from ensemblage.ranking import RANKERS, compare_rankers, make_ranker
+from ensemblage.ranking._compare import Comparison
 
 
 def rank_members(

@@ -1,10 +1,7 @@
 # The public names, and where they are. `python docs/make_tables.py` writes the lines of methods.
 
-from ._capabilities import Capabilities as Capabilities
 from ._method import METHODS as METHODS
-from ._method import Method as Method
 from ._method_comparison import compare_methods as compare_methods
-from ._model import Assignment as Assignment
 from ._registry import make_consensus as make_consensus
 from .communities._communities import CommunityConsensus as CommunityConsensus
 from .graphs._cspa import CSPA as CSPA
@@ -22,7 +19,6 @@ from .kmeans._k_modes import KModesConsensus as KModesConsensus
 from .kmeans._kcc import KMeansConsensus as KMeansConsensus
 from .kmeans._sec import SpectralEnsembleClustering as SpectralEnsembleClustering
 from .posterior._dune import Dune as Dune
-from .posterior._dune import Merge as Merge
 from .posterior._lca import LatentClassConsensus as LatentClassConsensus
 from .posterior._modes import ConsensusModes as ConsensusModes
 from .posterior._salso import SalsoConsensus as SalsoConsensus

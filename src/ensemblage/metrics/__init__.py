@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 from ensemblage.base.renamed import former_names
 from ensemblage.metrics._agreement import agreement_weights, ensemble_ari, ensemble_nmi
-from ensemblage.metrics._align import LabelComparison, align_labels, compare
-from ensemblage.metrics._chain_agreement import ChainAgreement
+from ensemblage.metrics._align import align_labels, compare
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import coassociation
-from ensemblage.metrics._confidence import Confidence, confidence, membership_entropy, verdicts
+from ensemblage.metrics._confidence import confidence, membership_entropy, verdicts
 from ensemblage.metrics._density import cluster_density, density, kmeans_loss
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
 from ensemblage.metrics._monti import consensus_cdf, delta_area, item_consensus, pac
@@ -18,16 +17,10 @@ from ensemblage.metrics._partition_distance import (
     partition_distance,
     partition_distances,
 )
-from ensemblage.metrics._posterior import CredibleBall, PartialPartition
 from ensemblage.metrics._wat import mm_index
 
 __all__ = [
     "INTERNAL_INDICES",
-    "ChainAgreement",
-    "Confidence",
-    "CredibleBall",
-    "LabelComparison",
-    "PartialPartition",
     "agreement_weights",
     "align_labels",
     "cluster_density",

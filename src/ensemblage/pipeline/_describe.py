@@ -49,7 +49,8 @@ from ensemblage.profiles._record import Profile
 from ensemblage.profiles._selective import thin_counts
 from ensemblage.report import summarize
 from ensemblage.report._build import rankings_of
-from ensemblage.stability import ClusterStability, MergedClusters, cluster_stability, merge_unsupported
+from ensemblage.stability import cluster_stability, merge_unsupported
+from ensemblage.stability._records import ClusterStability, MergedClusters
 from ensemblage.tables.column import Column
 
 MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7

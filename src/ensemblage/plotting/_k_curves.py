@@ -361,7 +361,7 @@ def cluster_jaccards(jaccard: ArrayLike, *, names: Sequence[object] | None = Non
     Parameters
     ----------
     jaccard : array-like of float, shape (k, n_comparisons)
-        ``jaccard`` of a ``stability.ClusterStability``. NaN is left out.
+        ``jaccard`` of what ``stability.cluster_stability`` returns. NaN is left out.
     names : sequence, optional
         Names of the clusters. Default: their numbers.
     ax : matplotlib Axes, optional

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ensemblage.base.renamed import former_names
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
-from ensemblage.ranking._compare import RANKERS, Comparison, compare_rankers, make_ranker
+from ensemblage.ranking._compare import RANKERS, compare_rankers, make_ranker
 from ensemblage.ranking._discotec import DISCOTEC
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._select import SelectPartitions
@@ -14,7 +14,6 @@ __all__ = [
     "RANKERS",
     "AverageAgreement",
     "AverageDistance",
-    "Comparison",
     "InternalIndex",
     "SelectPartitions",
     "compare_rankers",

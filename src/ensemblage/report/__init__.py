@@ -1,6 +1,12 @@
 """A finished analysis as a dict of numbers, and as one HTML file that shows them."""
 
-from ensemblage.report._build import Report, build, render, save_figures
+from typing import TYPE_CHECKING
+
+from ensemblage.base.renamed import former_names
+from ensemblage.report._build import build, render, save_figures
 from ensemblage.report._summary import summarize
 
-__all__ = ["Report", "build", "render", "save_figures", "summarize"]
+__all__ = ["build", "render", "save_figures", "summarize"]
+
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

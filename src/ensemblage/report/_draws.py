@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.choices._draws_summary import DrawsSummary
-from ensemblage.metrics import ChainAgreement
 from ensemblage.metrics._align import Coded, match_rows, overlaps
-from ensemblage.metrics._chain_agreement import LARGE
+from ensemblage.metrics._chain_agreement import LARGE, ChainAgreement
 from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR, printable
 from ensemblage.plotting._partitions import aligned_strips
 from ensemblage.report._charts import Frame, association_svg

@@ -25,8 +25,7 @@ from ensemblage.plotting import _k_curves
 from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, hand_drawn, number, picture, plural
 from ensemblage.report._ranking import short_repr
-from ensemblage.stability import ClusterStability, MergedClusters
-from ensemblage.stability._records import p_text
+from ensemblage.stability._records import ClusterStability, MergedClusters, p_text
 
 Summary = Mapping[str, Any]
 

@@ -4,15 +4,10 @@ from typing import TYPE_CHECKING
 
 from ensemblage.base.renamed import former_names
 from ensemblage.stability._clusters import cluster_stability, partition_stability
-from ensemblage.stability._records import ClusterStability, MergedClusters, PredictionStrength, SplitSupport
 from ensemblage.stability._splits import merge_unsupported, split_support
 from ensemblage.stability._strength import prediction_strength
 
 __all__ = [
-    "ClusterStability",
-    "MergedClusters",
-    "PredictionStrength",
-    "SplitSupport",
     "cluster_stability",
     "merge_unsupported",
     "partition_stability",

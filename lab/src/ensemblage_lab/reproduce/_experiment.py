@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.datasets import Dataset
+from ensemblage.datasets._load import Dataset
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage_lab._methods import PaperMethod, fit_consensus
 from ensemblage_lab._store import LabelMatrix

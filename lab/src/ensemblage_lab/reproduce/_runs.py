@@ -15,7 +15,7 @@ import numpy as np
 
 from ensemblage import datasets
 from ensemblage.base.threads import thread_count
-from ensemblage.datasets import Dataset
+from ensemblage.datasets._load import Dataset
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage_lab._methods import MissingMethodError
 from ensemblage_lab._runner import ProgressLines, Runner

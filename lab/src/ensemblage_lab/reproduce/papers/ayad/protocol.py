@@ -7,7 +7,8 @@ from scipy.stats import entropy
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.datasets import Dataset, make_2d2k, make_8d5k, make_two_gauss
+from ensemblage.datasets import make_2d2k, make_8d5k, make_two_gauss
+from ensemblage.datasets._load import Dataset
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ensemble_nmi
 from ensemblage_lab.reproduce.papers import (

@@ -6,7 +6,7 @@ from functools import partial
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage.datasets import Dataset
+from ensemblage.datasets._load import Dataset
 from ensemblage.metrics import density, ensemble_nmi
 from ensemblage.metrics._agreement import ensemble_baselines
 from ensemblage_lab.reproduce.papers import (

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from ensemblage.datasets import Dataset
-from ensemblage.datasets._load import printed_table
+from ensemblage.datasets._load import Dataset, printed_table
 from ensemblage_lab.reproduce.papers import Case, Experiment, LabelMatrix, Numbers, PaperMethod, Run, make_generator
 
 GREEDY, RPS, STANDARDISED = "li/greedy partitions", "li/random k", "li/greedy partitions, z-scores"

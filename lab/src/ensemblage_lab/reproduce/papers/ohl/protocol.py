@@ -12,7 +12,8 @@ from scipy.stats import kendalltau, pearsonr
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage.datasets import Dataset, make_hub_partitions, make_partitions
+from ensemblage.datasets import make_hub_partitions, make_partitions
+from ensemblage.datasets._load import Dataset
 from ensemblage.generation import make_pool
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with

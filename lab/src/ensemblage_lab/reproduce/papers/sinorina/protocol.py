@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, nor
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage.datasets import Dataset
+from ensemblage.datasets._load import Dataset
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import weak_association_threshold

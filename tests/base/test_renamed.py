@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from anndata import AnnData, read_h5ad
+from former import former
 from public import OBJECTS
 from shell import call, contents
 from sklearn.base import clone
@@ -26,10 +27,7 @@ from ensemblage import (
 )
 from ensemblage.consensus import KMeansConsensus, NegMM
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
-from ensemblage.metrics._monti import cluster_consensus
 from ensemblage.n_clusters import choose_resolution
-from ensemblage.plotting._dendrograms import last_merges
-from ensemblage.plotting._matrices import thresholded_matrices
 from ensemblage.preprocessing import Preprocessor
 from ensemblage.ranking import DISCOTEC, SelectPartitions, compare_rankers
 
@@ -153,12 +151,16 @@ PARTITION, SHARES = np.arange(40) % 3, np.eye(3)[np.arange(40) % 3]
 OF_AN_ENSEMBLE = [
     *(metrics.cluster_density, metrics.confidence, metrics.density, metrics.ensemble_ari, metrics.ensemble_nmi),
     *(metrics.item_consensus, metrics.kmeans_loss, metrics.mm_index, posterior.credible_ball, posterior.expected_loss),
-    *(cluster_consensus, stability.partition_stability),
+    *(former("metrics", "cluster_consensus"), stability.partition_stability),
 ]
+MERGES = np.column_stack([np.arange(39), np.arange(1, 40), np.ones((39, 2))])
 RESAMPLED = {"estimator": KMeans(3, n_init=1, random_state=0), "n_resamples": 2, "random_state": 0}
 WITH_PARTITION = [
     *((function, {"labels": LABELS}) for function in OF_AN_ENSEMBLE),
-    (posterior.chain_agreement, {"labels": LABELS[:, [0, 1, 2, 3] * 2], "chains": [0] * 4 + [1] * 4, "random_state": 0}),
+    (
+        posterior.chain_agreement,
+        {"labels": LABELS[:, [0, 1, 2, 3] * 2], "chains": np.arange(8) // 4, "random_state": 0},
+    ),
     (metrics.align_labels, {"reference": LABELS[:, 0]}),
     (metrics.internal_index, {"features": X[:40]}),
     (DISCOTEC().fit(LABELS).score_labels, {}),
@@ -170,8 +172,8 @@ WITH_PARTITION = [
     (plotting.item_consensus_bars, {"item_consensus": SHARES}),
     (plotting.membership, {"membership": SHARES}),
     (plotting.scatter, {"points": X[:40, :2]}),
-    (last_merges, {"linkage_matrix": np.column_stack([np.arange(39), np.arange(1, 40), np.ones((39, 2))])}),
-    (thresholded_matrices, {"matrix": np.eye(40), "association_threshold": 0.5}),
+    (former("plotting", "last_merges"), {"linkage_matrix": MERGES}),
+    (former("plotting", "thresholded_matrices"), {"matrix": np.eye(40), "association_threshold": 0.5}),
 ]
 """What had the parameter `clustering`, and what else it must get."""
 
@@ -180,11 +182,11 @@ WITH_PARTITION = [
 def test_a_clustering_is_a_partition(function, given):
     said = rf"^clustering of {function.__qualname__} is a name of before 1\.0 .* Use partition\.$"
     with pytest.warns(FutureWarning, match=said):
-        former = function(clustering=PARTITION, **given)
+        before = function(clustering=PARTITION, **given)
     with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)
         today = function(partition=PARTITION, **given)
-    assert shown(former) == shown(today)
+    assert shown(before) == shown(today)
     plt.close("all")
     with pytest.raises(TypeError, match=r" must get partition once\. Got partition and its former name clustering\."):
         function(clustering=PARTITION, partition=PARTITION, **given)

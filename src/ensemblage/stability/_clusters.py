@@ -427,7 +427,9 @@ def _drop_failures(outcomes: Sequence[Any], n: int, on_error: str) -> list[NDArr
         ) from failed[0].error
     if failed:
         text = f"{len(failed)} of {n} resamples failed and are left out: {failures_said}"
-        warnings.warn(text, FitFailedWarning, stacklevel=3)
+        warnings.warn(
+            text, FitFailedWarning, stacklevel=4
+        )  # at the caller of cluster_stability, above renamed_parameters
     return [outcome for outcome in outcomes if not isinstance(outcome, _Failure)]
 
 

@@ -22,9 +22,9 @@ from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
-from ensemblage.labels.ensemble import Ensemble, SoftEnsemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.files import check_coded
-from ensemblage.labels.soft import columns_of
+from ensemblage.labels.soft import SoftEnsemble, columns_of
 from ensemblage.tables.archive import Archive, is_damage, write_archive
 
 FORMAT = 1

@@ -1,9 +1,9 @@
-"""Distinct label rows and how many objects have each, as a database groups them."""
+"""An ensemble of distinct label rows and how many objects have each, as a database groups them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,148 @@ from numpy.typing import NDArray
 from ensemblage.base.frames import as_frame
 from ensemblage.base.text import some
 from ensemblage.base.validation import MOST_OBJECTS, format_value
-from ensemblage.labels.coding import as_matrix, check_size, code_labels
+from ensemblage.labels.coding import CodedColumns, as_matrix, check_size, code_labels
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.tables.arrow import arrow_array
+
+RESULTS = ("cluster", "confidence")
+"""Columns that `CountedEnsemble.clusters` adds to the labels."""
+
+
+class CountedEnsemble(Ensemble):
+    """What `Ensemble.from_counts` returns.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The rows, each once.
+    counts : ndarray of shape (n_rows,), int64
+        Objects with each row: ``sample_weight`` of a fit.
+    labels : pyarrow.Table of shape (n_rows, n_partitions)
+        The rows as they were given.
+    """
+
+    is_counted: ClassVar[bool] = True
+
+    def __init__(self, ensemble: Ensemble, counts: NDArray[np.int64], labels: Any) -> None:
+        self._set(ensemble.coded, None, ensemble.missing)
+        self.ensemble, self.counts, self.labels = ensemble, counts, labels
+        counts.flags.writeable = False
+
+    @property
+    def n_objects(self) -> int:
+        """The sum of the counts."""
+        return int(self.counts.sum())
+
+    @property
+    def _columns(self) -> CodedColumns:
+        """Refused: who takes the rows alone would count each of them once."""
+        raise ValueError(
+            f"Label rows must have no counts here. Got {self!r}. Give its attribute ensemble, or fit a consensus "
+            f"method to it."
+        )
+
+    @property
+    def _kind_of_rows(self) -> str:
+        m, n = len(self), self.n_objects
+        return f"row{'s' * (m > 1)} of {n:,} object{'s' * (n > 1)}"
+
+    def _repr_html_(self) -> None:
+        """None: a notebook shows its line."""
+
+    def clusters(self, model: Any) -> Any:
+        """The cluster and the confidence of each row, beside its labels: what the objects are joined with.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted to this ensemble.
+
+        Returns
+        -------
+        pyarrow.Table of shape (n_rows, n_partitions + 2)
+            The labels as they were given, ``cluster`` and ``confidence``. DuckDB finds it by the name of its variable,
+            ``polars.from_arrow`` and ``table.to_pandas()`` make other data frames of it.
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted to something else, or a partition is named as one of the two columns.
+        """
+        labels = getattr(model, "labels_", None)
+        if labels is None or len(labels) != len(self):
+            got = "one that is not fitted" if labels is None else f"one of {len(labels):,} rows"
+            raise ValueError(
+                f"The model must be fitted to these {len(self):,} rows. Got {got}. Call model.fit(E) with this "
+                "ensemble first."
+            )
+        taken = [name for name in RESULTS if name in self.labels.column_names]
+        if taken:
+            raise ValueError(
+                f"Columns of labels must not be named {' or '.join(map(repr, RESULTS))}, as those of the result are. "
+                f"Got {taken[0]!r}. Rename it in the query."
+            )
+        table = self.labels
+        for name, values in zip(RESULTS, (labels, model.confidence_), strict=True):
+            table = table.append_column(name, [np.asarray(values)])
+        return table
+
+    def join_sql(self, table: str = "labels", clusters_table: str = "clusters") -> str:
+        """The SQL that gives every object the cluster and the confidence of its row.
+
+        Parameters
+        ----------
+        table : str, default "labels"
+            Name of the table of objects, in which the partitions are columns with the names that they have here.
+        clusters_table : str, default "clusters"
+            Name under which the database finds the table that `clusters` returned.
+
+        Returns
+        -------
+        str
+            A query of standard SQL, which takes two missing labels as equal: DuckDB, PostgreSQL, SQLite and others run
+            it.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from ensemblage import Ensemble
+        >>> print(Ensemble.from_counts(pa.table({"l1": [0, 1], "l2": [0, 1], "n": [3, 1]}), "n").join_sql("cells"))
+        SELECT "cells".*, "clusters"."cluster", "clusters"."confidence"
+        FROM "cells" LEFT JOIN "clusters"
+          ON "cells"."l1" IS NOT DISTINCT FROM "clusters"."l1"
+         AND "cells"."l2" IS NOT DISTINCT FROM "clusters"."l2"
+        """
+        objects, rows = quoted(table), quoted(clusters_table)
+        columns = [quoted(name) for name in self.labels.column_names]
+        equal = "\n AND ".join(f"{objects}.{name} IS NOT DISTINCT FROM {rows}.{name}" for name in columns)
+        results = ", ".join(f"{rows}.{quoted(name)}" for name in RESULTS)
+        return f"SELECT {objects}.*, {results}\nFROM {objects} LEFT JOIN {rows}\n  ON {equal}"
+
+    def join_polars(self, table: str = "labels", clusters_table: str = "clusters") -> str:
+        """The expression of Polars that gives every object the cluster and the confidence of its row.
+
+        Parameters
+        ----------
+        table : str, default "labels"
+            Name of the variable of the lazy frame whose rows are the objects.
+        clusters_table : str, default "clusters"
+            Name of the variable of the frame that ``polars.from_arrow`` made of what `clusters` returned.
+
+        Returns
+        -------
+        str
+            Python code.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from ensemblage import Ensemble
+        >>> Ensemble.from_counts(pa.table({"l1": [0, 1], "l2": [0, 1], "n": [3, 1]}), "n").join_polars()
+        "labels.join(clusters.lazy(), on=['l1', 'l2'], nulls_equal=True, how='left', maintain_order='left')"
+        """
+        keys = f"on={self.labels.column_names!r}, nulls_equal=True"
+        return f"{table}.join({clusters_table}.lazy(), {keys}, how='left', maintain_order='left')"
 
 
 def quoted(name: str) -> str:

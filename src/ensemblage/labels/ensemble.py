@@ -18,7 +18,7 @@ from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
-from ensemblage.labels.blocks import DistinctRows, LabelRows, MembershipRows, MemoryRows
+from ensemblage.labels.blocks import DistinctRows, LabelRows, MemoryRows
 from ensemblage.labels.coding import (
     MISSING,
     CodedColumns,
@@ -34,16 +34,17 @@ from ensemblage.labels.coding import (
     drop_unused_labels,
     one_hot,
 )
-from ensemblage.labels.counted import counted_rows, quoted
 from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.files import labels_of_anndata, load_labels, save_labels
-from ensemblage.labels.links import Links, common_labels, common_memberships
+from ensemblage.labels.links import Links, common_labels
 from ensemblage.labels.out_of_core import labels_on_cluster, open_labels
 from ensemblage.labels.rows import Counted, counted_labels
-from ensemblage.labels.soft import SoftCoding, columns_of, rows_of_memberships
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from ensemblage.labels.counted import CountedEnsemble
+    from ensemblage.labels.soft import SoftEnsemble
 
 
 class Ensemble:
@@ -599,6 +600,9 @@ class Ensemble:
         >>> E, E.counts
         (Ensemble(3 rows of 5 objects, 2 partitions of 2 clusters), array([3, 1, 1]))
         """
+        # The file of a subclass imports this one, so it is imported when this is called.
+        from ensemblage.labels.counted import CountedEnsemble, counted_rows
+
         check_noise(noise, check_missing(missing))
         labels, counted = counted_rows(rows, counts)
         return CountedEnsemble(Ensemble(labels, missing=missing, noise=noise), counted, labels)
@@ -658,6 +662,9 @@ class Ensemble:
         >>> E.to_labels().codes.tolist()
         [[0, 1], [0, 1], [1, 0], [1, 0]]
         """
+        # The file of a subclass imports this one, so it is imported when this is called.
+        from ensemblage.labels.soft import SoftEnsemble
+
         return SoftEnsemble(memberships, names=names)
 
     @classmethod
@@ -700,225 +707,6 @@ class Ensemble:
         bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
         """
         return Ensemble._of(*labels_on_cluster(parts, client, names, missing, noise), is_new=True)
-
-
-class SoftEnsemble(Ensemble):
-    """What `Ensemble.from_memberships` returns.
-
-    Attributes
-    ----------
-    n_clusters : ndarray of shape (n_partitions,)
-        Columns of each partition. A method leaves out those in which no object has any membership.
-    offsets : ndarray of shape (n_partitions + 1,)
-        As in `Ensemble`: the columns of each partition, and one for objects of which it says nothing.
-    names : list of str
-    shape : tuple (n_objects, n_partitions)
-    """
-
-    is_soft: ClassVar[bool] = True
-    rows: MembershipRows
-
-    def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
-        self._set(columns_of(rows_of_memberships(memberships)), names, None)
-
-    @property
-    def coded(self) -> CodedColumns:
-        """Refused: memberships are no labels."""
-        raise ValueError(
-            f"The ensemble must be one of labels. Got {self!r}. Give soft.to_labels(), which takes the likeliest "
-            f"cluster."
-        )
-
-    @property
-    def memberships(self) -> list[NDArray[np.float64]]:
-        """A block for each partition, (n_objects, k_j); NaN where it says nothing of an object."""
-        found = []
-        for j, absent in enumerate((self.rows.H[:, self.offsets[1:] - 1] == 1).T):
-            block = self.rows.H[:, self.rows.of_partition(j)][:, :-1].copy()
-            block[absent] = np.nan
-            found.append(block)
-        return found
-
-    @locked_property
-    def n_missing(self) -> int:
-        """Number of objects of which a partition says nothing, of all partitions."""
-        return int((self.rows.H[:, self.offsets[1:] - 1] == 1).sum())
-
-    def _repr_html_(self) -> None:
-        """None: a notebook shows its line."""
-
-    def __getitem__(self, rows: Any) -> SoftEnsemble:
-        """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
-        n = len(self)
-        index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
-        return self._of(columns_of(self.rows.take(index), self.names), None)
-
-    def to_labels(self) -> Ensemble:
-        """The hard partitions: of each object the cluster with the largest membership, the first on ties."""
-        codes = self.rows.likeliest()
-        columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
-        return Ensemble.from_partitions(columns, names=self.names)
-
-    def _as_saved(self) -> tuple[str, dict[str, Any]]:
-        """Its name and its parts in the file of a model."""
-        return "SoftEnsemble", {"rows": self.rows, "names": self.names}
-
-    def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
-        """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
-        used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))
-        used[self.offsets[1:] - 1] = True
-        coding = SoftCoding(self.n_clusters, np.flatnonzero(used))
-        rows = coding.rows_of(self.rows)
-        n_clusters = np.diff(rows.offsets) - 1
-        distinct = self.distinct if rows is self.rows else rows.distinct(n_clusters)
-        return Counted(
-            coding, rows, distinct if sample_weight is None else distinct.with_weights(sample_weight), n_clusters
-        )
-
-    def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
-        """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects."""
-        H = common_memberships(self.rows.H, self.offsets, links, sample_weight)
-        return self._of(columns_of(MembershipRows(H, self.offsets), self.names), None)
-
-
-RESULTS = ("cluster", "confidence")
-"""Columns that `CountedEnsemble.clusters` adds to the labels."""
-
-
-class CountedEnsemble(Ensemble):
-    """What `Ensemble.from_counts` returns.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The rows, each once.
-    counts : ndarray of shape (n_rows,), int64
-        Objects with each row: ``sample_weight`` of a fit.
-    labels : pyarrow.Table of shape (n_rows, n_partitions)
-        The rows as they were given.
-    """
-
-    is_counted: ClassVar[bool] = True
-
-    def __init__(self, ensemble: Ensemble, counts: NDArray[np.int64], labels: Any) -> None:
-        self._set(ensemble.coded, None, ensemble.missing)
-        self.ensemble, self.counts, self.labels = ensemble, counts, labels
-        counts.flags.writeable = False
-
-    @property
-    def n_objects(self) -> int:
-        """The sum of the counts."""
-        return int(self.counts.sum())
-
-    @property
-    def _columns(self) -> CodedColumns:
-        """Refused: who takes the rows alone would count each of them once."""
-        raise ValueError(
-            f"Label rows must have no counts here. Got {self!r}. Give its attribute ensemble, or fit a consensus "
-            f"method to it."
-        )
-
-    @property
-    def _kind_of_rows(self) -> str:
-        m, n = len(self), self.n_objects
-        return f"row{'s' * (m > 1)} of {n:,} object{'s' * (n > 1)}"
-
-    def _repr_html_(self) -> None:
-        """None: a notebook shows its line."""
-
-    def clusters(self, model: Any) -> Any:
-        """The cluster and the confidence of each row, beside its labels: what the objects are joined with.
-
-        Parameters
-        ----------
-        model : estimator
-            Fitted to this ensemble.
-
-        Returns
-        -------
-        pyarrow.Table of shape (n_rows, n_partitions + 2)
-            The labels as they were given, ``cluster`` and ``confidence``. DuckDB finds it by the name of its variable,
-            ``polars.from_arrow`` and ``table.to_pandas()`` make other data frames of it.
-
-        Raises
-        ------
-        ValueError
-            If the model was fitted to something else, or a partition is named as one of the two columns.
-        """
-        labels = getattr(model, "labels_", None)
-        if labels is None or len(labels) != len(self):
-            got = "one that is not fitted" if labels is None else f"one of {len(labels):,} rows"
-            raise ValueError(
-                f"The model must be fitted to these {len(self):,} rows. Got {got}. Call model.fit(E) with this "
-                "ensemble first."
-            )
-        taken = [name for name in RESULTS if name in self.labels.column_names]
-        if taken:
-            raise ValueError(
-                f"Columns of labels must not be named {' or '.join(map(repr, RESULTS))}, as those of the result are. "
-                f"Got {taken[0]!r}. Rename it in the query."
-            )
-        table = self.labels
-        for name, values in zip(RESULTS, (labels, model.confidence_), strict=True):
-            table = table.append_column(name, [np.asarray(values)])
-        return table
-
-    def join_sql(self, table: str = "labels", clusters_table: str = "clusters") -> str:
-        """The SQL that gives every object the cluster and the confidence of its row.
-
-        Parameters
-        ----------
-        table : str, default "labels"
-            Name of the table of objects, in which the partitions are columns with the names that they have here.
-        clusters_table : str, default "clusters"
-            Name under which the database finds the table that `clusters` returned.
-
-        Returns
-        -------
-        str
-            A query of standard SQL, which takes two missing labels as equal: DuckDB, PostgreSQL, SQLite and others run
-            it.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from ensemblage import Ensemble
-        >>> print(Ensemble.from_counts(pa.table({"l1": [0, 1], "l2": [0, 1], "n": [3, 1]}), "n").join_sql("cells"))
-        SELECT "cells".*, "clusters"."cluster", "clusters"."confidence"
-        FROM "cells" LEFT JOIN "clusters"
-          ON "cells"."l1" IS NOT DISTINCT FROM "clusters"."l1"
-         AND "cells"."l2" IS NOT DISTINCT FROM "clusters"."l2"
-        """
-        objects, rows = quoted(table), quoted(clusters_table)
-        columns = [quoted(name) for name in self.labels.column_names]
-        equal = "\n AND ".join(f"{objects}.{name} IS NOT DISTINCT FROM {rows}.{name}" for name in columns)
-        results = ", ".join(f"{rows}.{quoted(name)}" for name in RESULTS)
-        return f"SELECT {objects}.*, {results}\nFROM {objects} LEFT JOIN {rows}\n  ON {equal}"
-
-    def join_polars(self, table: str = "labels", clusters_table: str = "clusters") -> str:
-        """The expression of Polars that gives every object the cluster and the confidence of its row.
-
-        Parameters
-        ----------
-        table : str, default "labels"
-            Name of the variable of the lazy frame whose rows are the objects.
-        clusters_table : str, default "clusters"
-            Name of the variable of the frame that ``polars.from_arrow`` made of what `clusters` returned.
-
-        Returns
-        -------
-        str
-            Python code.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from ensemblage import Ensemble
-        >>> Ensemble.from_counts(pa.table({"l1": [0, 1], "l2": [0, 1], "n": [3, 1]}), "n").join_polars()
-        "labels.join(clusters.lazy(), on=['l1', 'l2'], nulls_equal=True, how='left', maintain_order='left')"
-        """
-        keys = f"on={self.labels.column_names!r}, nulls_equal=True"
-        return f"{table}.join({clusters_table}.lazy(), {keys}, how='left', maintain_order='left')"
 
 
 def as_seen(rows: LabelRows) -> Any:

@@ -1,22 +1,106 @@
-"""Memberships in the place of codes: what is given becomes rows, and new objects get the columns that were fitted."""
+"""An ensemble of soft partitions, whose rows are memberships in the place of codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.indexing import check_slice, row_index
+from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import MembershipRows
 from ensemblage.labels.coding import CodedColumns, check_labelled, code_partitions
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.links import Links, common_memberships
+from ensemblage.labels.rows import Counted
 
 TOLERANCE = 1e-6
 """By how much a row may miss the sum 1; it is divided by its sum."""
 
 LEAST = 1e-100
 """Less is no membership: the mass of a cluster must have a square root and a reciprocal."""
+
+
+class SoftEnsemble(Ensemble):
+    """What `Ensemble.from_memberships` returns.
+
+    Attributes
+    ----------
+    n_clusters : ndarray of shape (n_partitions,)
+        Columns of each partition. A method leaves out those in which no object has any membership.
+    offsets : ndarray of shape (n_partitions + 1,)
+        As in `Ensemble`: the columns of each partition, and one for objects of which it says nothing.
+    names : list of str
+    shape : tuple (n_objects, n_partitions)
+    """
+
+    is_soft: ClassVar[bool] = True
+    rows: MembershipRows
+
+    def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
+        self._set(columns_of(rows_of_memberships(memberships)), names, None)
+
+    @property
+    def coded(self) -> CodedColumns:
+        """Refused: memberships are no labels."""
+        raise ValueError(
+            f"The ensemble must be one of labels. Got {self!r}. Give soft.to_labels(), which takes the likeliest "
+            f"cluster."
+        )
+
+    @property
+    def memberships(self) -> list[NDArray[np.float64]]:
+        """A block for each partition, (n_objects, k_j); NaN where it says nothing of an object."""
+        found = []
+        for j, absent in enumerate((self.rows.H[:, self.offsets[1:] - 1] == 1).T):
+            block = self.rows.H[:, self.rows.of_partition(j)][:, :-1].copy()
+            block[absent] = np.nan
+            found.append(block)
+        return found
+
+    @locked_property
+    def n_missing(self) -> int:
+        """Number of objects of which a partition says nothing, of all partitions."""
+        return int((self.rows.H[:, self.offsets[1:] - 1] == 1).sum())
+
+    def _repr_html_(self) -> None:
+        """None: a notebook shows its line."""
+
+    def __getitem__(self, rows: Any) -> SoftEnsemble:
+        """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
+        n = len(self)
+        index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
+        return self._of(columns_of(self.rows.take(index), self.names), None)
+
+    def to_labels(self) -> Ensemble:
+        """The hard partitions: of each object the cluster with the largest membership, the first on ties."""
+        codes = self.rows.likeliest()
+        columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
+        return Ensemble.from_partitions(columns, names=self.names)
+
+    def _as_saved(self) -> tuple[str, dict[str, Any]]:
+        """Its name and its parts in the file of a model."""
+        return "SoftEnsemble", {"rows": self.rows, "names": self.names}
+
+    def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
+        """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
+        used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))
+        used[self.offsets[1:] - 1] = True
+        coding = SoftCoding(self.n_clusters, np.flatnonzero(used))
+        rows = coding.rows_of(self.rows)
+        n_clusters = np.diff(rows.offsets) - 1
+        distinct = self.distinct if rows is self.rows else rows.distinct(n_clusters)
+        return Counted(
+            coding, rows, distinct if sample_weight is None else distinct.with_weights(sample_weight), n_clusters
+        )
+
+    def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
+        """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects."""
+        H = common_memberships(self.rows.H, self.offsets, links, sample_weight)
+        return self._of(columns_of(MembershipRows(H, self.offsets), self.names), None)
 
 
 class SoftCoding(NamedTuple):
@@ -33,7 +117,7 @@ class SoftCoding(NamedTuple):
         ``voting`` are those of the ``n_partitions`` that have a say; ``X`` may have all of them.
         """
         got = format_value(X)
-        if getattr(X, "is_soft", False):
+        if isinstance(X, SoftEnsemble):
             X = X.select(voting) if len(voting) < X.shape[1] == n_partitions else X
             if np.array_equal(X.n_clusters, self.n_clusters):
                 return self.rows_of(X.rows)

@@ -427,9 +427,7 @@ def _drop_failures(outcomes: Sequence[Any], n: int, on_error: str) -> list[NDArr
         ) from failed[0].error
     if failed:
         text = f"{len(failed)} of {n} resamples failed and are left out: {failures_said}"
-        warnings.warn(
-            text, FitFailedWarning, stacklevel=4
-        )  # at the caller of cluster_stability, above renamed_parameters
+        warnings.warn(text, FitFailedWarning, stacklevel=4)  # at the caller of the decorated cluster_stability
     return [outcome for outcome in outcomes if not isinstance(outcome, _Failure)]
 
 

@@ -43,34 +43,34 @@ def association_counts(labels):
     return table if (labels < 0).any() else table[:, p]
 
 
-def cluster_density(labels, clustering, weights=None):
+def cluster_density(labels, partition, weights=None):
     """Candel Eqs. 3 and 5: mean co-association within (without the diagonal) and between clusters."""
     joined, labelled = joined_and_labelled(labels, weights)
     np.fill_diagonal(joined, 0)
     np.fill_diagonal(labelled, 0)
-    found = np.unique(clustering[clustering >= 0])
+    found = np.unique(partition[partition >= 0])
     result = np.zeros((len(found), len(found)))
     for a, c in enumerate(found):
         for b, d in enumerate(found):
-            block = np.ix_(clustering == c, clustering == d)
+            block = np.ix_(partition == c, partition == d)
             if labelled[block].sum() > 0:
                 result[a, b] = joined[block].sum() / labelled[block].sum()
     return result
 
 
-def density(labels, clustering, weights=None):
+def density(labels, partition, weights=None):
     """Candel Eq. 7."""
-    sizes = np.unique(clustering[clustering >= 0], return_counts=True)[1]
-    return float(sizes @ np.diag(cluster_density(labels, clustering, weights)) / sizes.sum())
+    sizes = np.unique(partition[partition >= 0], return_counts=True)[1]
+    return float(sizes @ np.diag(cluster_density(labels, partition, weights)) / sizes.sum())
 
 
-def cohesion(labels, clustering, weights=None):
+def cohesion(labels, partition, weights=None):
     """Mean co-association of each object with the other members of its cluster, as a ratio of sums."""
     joined, labelled = joined_and_labelled(labels, weights)
     result = np.full(len(labels), np.nan)
     for i in range(len(labels)):
-        if clustering[i] >= 0 and (labels[i] >= 0).any():
-            others = (clustering == clustering[i]) & (np.arange(len(labels)) != i)
+        if partition[i] >= 0 and (labels[i] >= 0).any():
+            others = (partition == partition[i]) & (np.arange(len(labels)) != i)
             total = labelled[i, others].sum()
             result[i] = joined[i, others].sum() / total if total > 0 else 0.0
     return result
@@ -86,20 +86,20 @@ def lift(labels, weights=None):
     return u
 
 
-def associations(labels, clustering, weights=None):
+def associations(labels, partition, weights=None):
     """(n, k) share by lift of the members of each cluster other than the object that have its label; NaN unlabelled."""
-    u, k = lift(labels, weights), int(clustering.max()) + 1
+    u, k = lift(labels, weights), int(partition.max()) + 1
     plain = np.ones(labels.shape[1]) if weights is None else np.asarray(weights, dtype=float)
     result = np.full((len(labels), k), np.nan)
     for i, row in enumerate(labels):
         known = row >= 0
         for c in range(k):
-            others = labels[(clustering == c) & (np.arange(len(labels)) != i)]
+            others = labels[(partition == c) & (np.arange(len(labels)) != i)]
             joined = (u * known * (others == row)).sum()
             pairs = (u * known * (others >= 0)).sum()
             if known.any():
                 result[i, c] = joined / pairs if pairs > 0 else 0.0
-            if known.any() and clustering[i] == c and len(others) == 0:  # alone
+            if known.any() and partition[i] == c and len(others) == 0:  # alone
                 by = u if u.any() else plain
                 apart = known & ((labels == row).sum(axis=0) == 1)
                 result[i, c] = (by * apart).sum() / (by * known).sum() if (by * known).sum() > 0 else 0.0
@@ -117,48 +117,48 @@ def triples(labels, i, own, other, u):
     return found
 
 
-def against_another(labels, clustering, i, a, weights=None):
+def against_another(labels, partition, i, a, weights=None):
     """(confidence of object i against cluster a, -share of the triples joined with its own that are joined with both).
 
     One alone in its cluster: (0, -association with a).
     """
-    own = [j for j in np.flatnonzero(clustering == clustering[i]) if j != i]
+    own = [j for j in np.flatnonzero(partition == partition[i]) if j != i]
     if not own:
-        return 0.0, -associations(labels, clustering, weights)[i, a]
-    other = np.flatnonzero(clustering == a)
+        return 0.0, -associations(labels, partition, weights)[i, a]
+    other = np.flatnonzero(partition == a)
     speaks_for, against, with_both = triples(labels, i, own, other, lift(labels, weights))
     decided, with_own = speaks_for + against, speaks_for + with_both
     return speaks_for / decided if decided > 0 else 0.5, -with_both / with_own if with_own > 0 else 0.0
 
 
-def confidence(labels, clustering, weights=None):
+def confidence(labels, partition, weights=None):
     """(confidence, runner-up): least share of the decided triples that speak for the own cluster, over the others.
 
     One alone in its cluster: own / (own + other) of its associations. Of equal others that with which most triples of
     those joined with the own cluster are joined with both, then the first.
     """
-    shares, k = associations(labels, clustering, weights), int(clustering.max()) + 1
+    shares, k = associations(labels, partition, weights), int(partition.max()) + 1
     sure, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
-    for i, c in enumerate(clustering):
+    for i, c in enumerate(partition):
         if c < 0 or not (labels[i] >= 0).any():
             continue
         sure[i] = 1.0
         if k > 1:
-            keys = {a: against_another(labels, clustering, i, a, weights) for a in range(k) if a != c}
+            keys = {a: against_another(labels, partition, i, a, weights) for a in range(k) if a != c}
             second[i] = min(keys, key=lambda a, keys=keys: (*np.round(keys[a], 12), a))
             sure[i] = keys[second[i]][0]
-            if (clustering == c).sum() == 1:
+            if (partition == c).sum() == 1:
                 both = shares[i, c] + shares[i, second[i]]
                 sure[i] = shares[i, c] / both if both > 0 else 0.5
     return sure, second
 
 
-def kmeans_loss(labels, clustering, weights=None):
+def kmeans_loss(labels, partition, weights=None):
     """Candel Eq. 16 on the one-hot rows; per partition over the members that it labels."""
     loss = 0.0
     for t in range(labels.shape[1]):
-        for c in np.unique(clustering[clustering >= 0]):
-            z = labels[(clustering == c) & (labels[:, t] >= 0), t]
+        for c in np.unique(partition[partition >= 0]):
+            z = labels[(partition == c) & (labels[:, t] >= 0), t]
             if len(z):
                 one_hot = (z[:, None] == np.unique(z)).astype(float)
                 loss += (1 if weights is None else weights[t]) * ((one_hot - one_hot.mean(axis=0)) ** 2).sum()
@@ -300,11 +300,11 @@ def proportions(z):
     return np.bincount(known) / len(known)
 
 
-def kcc_utility(labels, clustering, utility, weights=None, normalized=False):
+def kcc_utility(labels, partition, utility, weights=None, normalized=False):
     """Σ_i w_i (n^(i) / n) [Σ_k p_k^(i) μ(P_k^(i)) − μ(P^(i))], over the objects that partition i labels."""
     n, mu, total = len(labels), MU[utility], 0.0
     for t in range(labels.shape[1]):
-        z, c = labels[labels[:, t] >= 0, t], clustering[labels[:, t] >= 0]
+        z, c = labels[labels[:, t] >= 0, t], partition[labels[:, t] >= 0]
         whole = mu(proportions(z))
         inside = sum(np.mean(c == k) * mu(proportions(z[c == k])) for k in np.unique(c))
         weight = 1.0 if weights is None else weights[t]
@@ -314,17 +314,17 @@ def kcc_utility(labels, clustering, utility, weights=None, normalized=False):
     return total
 
 
-def kcc_distances(labels, clustering, utility):
+def kcc_distances(labels, partition, utility):
     """(n, k) distance of every object to every cluster, over the partitions that label it.
 
     A partition that labels no member of a cluster is represented by its proportions over all objects.
     """
-    n, k = len(labels), clustering.max() + 1
+    n, k = len(labels), partition.max() + 1
     distances = np.zeros((n, k))
     for t in range(labels.shape[1]):
         width = labels[:, t].max() + 1
         for c in range(k):
-            z = labels[(clustering == c) & (labels[:, t] >= 0), t]
+            z = labels[(partition == c) & (labels[:, t] >= 0), t]
             m = np.bincount(z if len(z) else labels[labels[:, t] >= 0, t], minlength=width)
             m = m / m.sum()
             for i in np.flatnonzero(labels[:, t] >= 0):
@@ -360,7 +360,7 @@ def best_of_all(n, k, score):
     return extend([], 0)
 
 
-def sec_loss(labels, clustering, weights=None):
+def sec_loss(labels, partition, weights=None):
     """Σ w_i |h_i / w_i − m|² with m = Σ h / Σ w, and Σ_C assoc(C, C) / assoc(C, all)."""
     H, A = binary_matrix(labels), joined_and_labelled(labels, weights)[0]
     if weights is not None:
@@ -368,8 +368,8 @@ def sec_loss(labels, clustering, weights=None):
         H = H * np.sqrt(np.repeat(weights, widths))
     w = A.sum(axis=1)
     loss, association = 0.0, 0.0
-    for c in np.unique(clustering):
-        own = clustering == c
+    for c in np.unique(partition):
+        own = partition == c
         m = H[own].sum(axis=0) / w[own].sum()
         loss += (w[own] * ((H[own] / w[own, None] - m) ** 2).sum(axis=1)).sum()
         association += A[np.ix_(own, own)].sum() / A[own].sum()
@@ -741,14 +741,14 @@ def consensus_values(labels):
     return joined[upper][known] / labelled[upper][known]
 
 
-def item_consensus(labels, clustering):
+def item_consensus(labels, partition):
     """Each object with the other members of each cluster: times joined / times both labelled."""
     joined, labelled = joined_and_labelled(labels)
-    found = np.unique(clustering[clustering >= 0])
+    found = np.unique(partition[partition >= 0])
     result = np.zeros((len(labels), len(found)))
     for i in range(len(labels)):
         for c, cluster in enumerate(found):
-            others = (clustering == cluster) & (np.arange(len(labels)) != i)
+            others = (partition == cluster) & (np.arange(len(labels)) != i)
             total = labelled[i, others].sum()
             result[i, c] = joined[i, others].sum() / total if total else 0
         if not (labels[i] >= 0).any():
@@ -776,14 +776,14 @@ def robust_similarity(S, n_neighbors=3):
     return w, R
 
 
-def mm_index(S, clustering, cut, n_neighbors=3):
+def mm_index(S, partition, cut, n_neighbors=3):
     """Sinorina Eqs. 2-6 literally; ``cut(R)`` says which members of a cluster go to its first half."""
     total = 0.0
-    for c in np.unique(clustering[clustering >= 0]):
-        inside, outside = clustering == c, (clustering >= 0) & (clustering != c)
+    for c in np.unique(partition[partition >= 0]):
+        inside, outside = partition == c, (partition >= 0) & (partition != c)
         if inside.sum() <= n_neighbors:
             return np.inf
-        placed = np.flatnonzero(clustering >= 0)
+        placed = np.flatnonzero(partition >= 0)
         whole = np.zeros_like(S)
         whole[np.ix_(placed, placed)] = robust_similarity(S[np.ix_(placed, placed)], n_neighbors)[1]
         cohesion = whole[np.ix_(inside, outside)].max() if outside.any() else 0.0

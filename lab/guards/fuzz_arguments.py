@@ -96,7 +96,7 @@ def targets() -> list[tuple[str, Callable[..., Any], list[str], dict[str, Any]]]
 
 
 SOUND = {
-    "labels": LABELS, "ensemble": LABELS, "clustering": CLUSTERING, "X": FEATURES, "measure": "dunn", "name": "aari",
+    "labels": LABELS, "ensemble": LABELS, "partition": CLUSTERING, "X": FEATURES, "measure": "dunn", "name": "aari",
     "matrix": MATRIX, "clusters": [0, 1], "membership": MATRIX, "cdfs": {2: [0.1] * 101}, "curves": {2: 0.1},
     "lifetimes": {2: 0.1}, "counts": [1, 2, 3], "scores": [1, 2], "sizes": None, "consensus": None,
     "estimator": KMeans(2, n_init=1),

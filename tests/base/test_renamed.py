@@ -1,19 +1,35 @@
 """Former names of parameters: they do the same, with a warning that says the new one."""
 
+import inspect
+import warnings
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from anndata import AnnData, read_h5ad
+from former import former
+from public import OBJECTS
 from shell import call, contents
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
-from ensemblage import ConsensusClustering, Ensemble, make_consensus, to_anndata
+from ensemblage import (
+    ConsensusClustering,
+    Ensemble,
+    make_consensus,
+    metrics,
+    plotting,
+    posterior,
+    stability,
+    to_anndata,
+)
 from ensemblage.consensus import KMeansConsensus, NegMM
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 from ensemblage.n_clusters import choose_resolution
 from ensemblage.preprocessing import Preprocessor
-from ensemblage.ranking import SelectPartitions, compare_rankers
+from ensemblage.ranking import DISCOTEC, SelectPartitions, compare_rankers
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
 ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]
@@ -129,3 +145,70 @@ def test_the_parameters_of_anndata_and_their_options(tmp_path):
     assert result.exit_code == 0, result.stderr
     assert result.stderr.count("is a name of before 1.0") == 2
     assert "found_verdict" in read_h5ad(tmp_path / "out.h5ad").obs
+
+
+PARTITION, SHARES = np.arange(40) % 3, np.eye(3)[np.arange(40) % 3]
+OF_AN_ENSEMBLE = [
+    *(metrics.cluster_density, metrics.confidence, metrics.density, metrics.ensemble_ari, metrics.ensemble_nmi),
+    *(metrics.item_consensus, metrics.kmeans_loss, metrics.mm_index, posterior.credible_ball, posterior.expected_loss),
+    *(former("metrics", "cluster_consensus"), stability.partition_stability),
+]
+MERGES = np.column_stack([np.arange(39), np.arange(1, 40), np.ones((39, 2))])
+RESAMPLED = {"estimator": KMeans(3, n_init=1, random_state=0), "n_resamples": 2, "random_state": 0}
+WITH_PARTITION = [
+    *((function, {"labels": LABELS}) for function in OF_AN_ENSEMBLE),
+    (
+        posterior.chain_agreement,
+        {"labels": LABELS[:, [0, 1, 2, 3] * 2], "chains": np.arange(8) // 4, "random_state": 0},
+    ),
+    (metrics.align_labels, {"reference": LABELS[:, 0]}),
+    (metrics.internal_index, {"features": X[:40]}),
+    (DISCOTEC().fit(LABELS).score_labels, {}),
+    (stability.cluster_stability, {"X": X[:40], **RESAMPLED}),
+    (stability.merge_unsupported, {"X": X[:40], "random_state": 0}),
+    (stability.split_support, {"X": X[:40], "random_state": 0}),
+    (plotting.confidence_by_cluster, {"confidence": np.linspace(0, 1, 40)}),
+    (plotting.consensus_matrix, {"matrix": np.eye(40)}),
+    (plotting.item_consensus_bars, {"item_consensus": SHARES}),
+    (plotting.membership, {"membership": SHARES}),
+    (plotting.scatter, {"points": X[:40, :2]}),
+    (former("plotting", "last_merges"), {"linkage_matrix": MERGES}),
+    (former("plotting", "thresholded_matrices"), {"matrix": np.eye(40), "association_threshold": 0.5}),
+]
+"""What had the parameter `clustering`, and what else it must get."""
+
+
+@pytest.mark.parametrize(("function", "given"), WITH_PARTITION)
+def test_a_clustering_is_a_partition(function, given):
+    said = rf"^clustering of {function.__qualname__} is a name of before 1\.0 .* Use partition\.$"
+    with pytest.warns(FutureWarning, match=said):
+        before = function(clustering=PARTITION, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        today = function(partition=PARTITION, **given)
+    assert shown(before) == shown(today)
+    plt.close("all")
+    with pytest.raises(TypeError, match=r" must get partition once\. Got partition and its former name clustering\."):
+        function(clustering=PARTITION, partition=PARTITION, **given)
+
+
+def shown(value):
+    """What a function returned, as text; of a figure, what is drawn."""
+    if isinstance(value, plt.Axes):
+        return [np.asarray(image.get_array()).tolist() for image in value.get_images()], [
+            *(np.asarray(points.get_offsets()).tolist() for points in value.collections),
+            *(line.get_xydata().tolist() for line in value.lines),
+            *(bar.get_bbox().bounds for bar in value.patches if hasattr(bar, "get_bbox")),
+        ]
+    if isinstance(value, tuple) and all(isinstance(one, plt.Axes) for one in value):
+        return [shown(one) for one in value]
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+
+
+def test_every_function_of_a_partition_is_tested():
+    """The test above has every public function and method with the parameter."""
+    given = {getattr(function, "__func__", function) for function, _ in WITH_PARTITION}
+    public = [getattr(value, "__func__", value) for value, _ in OBJECTS.values() if callable(value)]
+    taken = [one for one in public if not inspect.isclass(one) and "partition" in inspect.signature(one).parameters]
+    assert len(taken) == 23
+    assert set(taken) <= given

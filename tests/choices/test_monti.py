@@ -164,14 +164,14 @@ def test_delta_area_of_nothing():
 
 @given(labels_and_clustering())
 def test_item_consensus(case):
-    labels, clustering = case
-    assert_allclose(item_consensus(labels, clustering), naive.item_consensus(labels, clustering))
+    labels, partition = case
+    assert_allclose(item_consensus(labels, partition), naive.item_consensus(labels, partition))
 
 
 @given(labels_and_clustering())
 def test_cluster_consensus_is_the_density_of_the_clusters(case):
-    labels, clustering = case
-    assert_array_equal(metrics.cluster_consensus(labels, clustering), np.diagonal(cluster_density(labels, clustering)))
+    labels, partition = case
+    assert_array_equal(metrics.cluster_consensus(labels, partition), np.diagonal(cluster_density(labels, partition)))
 
 
 def test_mean_of_ratios_without_missing_labels():

@@ -49,8 +49,8 @@ def test_consensus_of_rows_in_another_place(two_ensembles, model):
 def test_metrics_of_rows_in_another_place(two_ensembles):
     here, there = two_ensembles
     assert isinstance(there.distinct.codes, ChunkedRows)
-    clustering = np.arange(len(here)) % 5 - 1
-    assert density(there, clustering) == density(here, clustering)
+    partition = np.arange(len(here)) % 5 - 1
+    assert density(there, partition) == density(here, partition)
     for name in ("codes", "counts", "inverse"):
         np.testing.assert_array_equal(getattr(there.distinct, name)[:], getattr(here.distinct, name)[:])
 

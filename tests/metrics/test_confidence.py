@@ -35,9 +35,9 @@ WORKED = {
 }
 
 
-def coded(labels, clustering, weights=None):
+def coded(labels, partition, weights=None):
     """What confidence is counted from, with every object a row of its own."""
-    ensemble, clusters = Ensemble(labels), np.asarray(clustering)
+    ensemble, clusters = Ensemble(labels), np.asarray(partition)
     w = np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=float)
     counts, k = np.ones(len(ensemble), dtype=np.int64), int(clusters.max()) + 1
     return ensemble.rows, clusters, Association.of(ensemble.rows, counts, clusters, k, ensemble.offsets, w)
@@ -45,14 +45,14 @@ def coded(labels, clustering, weights=None):
 
 @pytest.mark.parametrize("case", WORKED)
 def test_worked_example(case):
-    labels, clustering, own, other, confidence, cohesion = WORKED[case]
-    rows, clusters, association = coded(labels, clustering)
+    labels, partition, own, other, confidence, cohesion = WORKED[case]
+    rows, clusters, association = coded(labels, partition)
     shares = association.with_clusters(rows[:], clusters)
     placed = np.arange(len(clusters)), clusters
     assert_allclose(shares[placed], own, atol=5e-7)
     shares[placed] = 0
     assert_allclose(shares.max(axis=1), other, atol=5e-7)
-    result = metrics.confidence(labels, clustering)
+    result = metrics.confidence(labels, partition)
     assert_allclose(result.confidence, confidence, atol=5e-7)
     if cohesion is not None:
         assert_allclose(result.cohesion, cohesion, atol=5e-7)
@@ -70,13 +70,13 @@ TIED = np.array([0, 0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1, 2, 2, 2, 2, 3, 3, 3])
     )
 )
 def test_naive_twin(case):
-    labels, clustering = case
-    found = metrics.confidence(labels, np.where(clustering < 0, -1, clustering))
+    labels, partition = case
+    found = metrics.confidence(labels, np.where(partition < 0, -1, partition))
     clusters = np.full(len(labels), -1)
-    clusters[clustering >= 0] = np.unique(clustering[clustering >= 0], return_inverse=True)[1]
+    clusters[partition >= 0] = np.unique(partition[partition >= 0], return_inverse=True)[1]
     confidence, runner_up = naive.confidence(labels, clusters)
     assert_allclose(found.confidence, confidence, atol=1e-9)
-    assert_allclose(found.cohesion, naive.cohesion(labels, clustering), atol=1e-12)
+    assert_allclose(found.cohesion, naive.cohesion(labels, partition), atol=1e-12)
     for i in np.flatnonzero(found.runner_up != runner_up):  # equal but for rounding
         keys = [naive.against_another(labels, clusters, i, a) for a in (found.runner_up[i], runner_up[i])]
         assert_allclose(*keys, atol=1e-9)
@@ -137,8 +137,8 @@ def test_perfect_clusters_are_certain_however_fine_the_members():
 @given(case=labels_and_clustering())
 def test_a_partition_that_refines_or_coarsens_lowers_no_confidence(case):
     """Of objects that are not alone in their cluster: it adds nothing to what speaks against. 1 stays 1 exactly."""
-    labels, clustering = case
-    clusters = np.unique(clustering, return_inverse=True)[1] - (clustering.min() < 0)
+    labels, partition = case
+    clusters = np.unique(partition, return_inverse=True)[1] - (partition.min() < 0)
     rng = np.random.default_rng(len(labels))
     finer = np.where(clusters < 0, 99, 10 * clusters + rng.integers(3, size=len(labels)))
     coarser = np.append(rng.integers(2, size=clusters.max() + 1), 9)[clusters]
@@ -213,12 +213,12 @@ def test_singletons_one_cluster_and_nothing_known():
 
 def test_alone_in_a_cluster():
     """By the partitions that label the object, a partition weighs the more the fewer pairs it joins; none: nothing."""
-    labels, clustering = np.array([[0, 0, 0], [0, 0, 0], [1, -1, 0]]), np.array([0, 0, 1])
-    assert_allclose(metrics.confidence(labels, clustering).confidence[2], 0.75 / (0.75 + 0.25))
+    labels, partition = np.array([[0, 0, 0], [0, 0, 0], [1, -1, 0]]), np.array([0, 0, 1])
+    assert_allclose(metrics.confidence(labels, partition).confidence[2], 0.75 / (0.75 + 0.25))
     labels = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 1]])
-    found = metrics.confidence(labels, clustering).confidence
-    assert_allclose(found, naive.confidence(labels, clustering)[0])
-    assert_allclose(found, metrics.confidence(labels[:, [0, 2]], clustering).confidence)
+    found = metrics.confidence(labels, partition).confidence
+    assert_allclose(found, naive.confidence(labels, partition)[0])
+    assert_allclose(found, metrics.confidence(labels[:, [0, 2]], partition).confidence)
 
 
 def test_who_is_joined_with_nobody_belongs_to_all_clusters_alike():

@@ -82,8 +82,8 @@ def test_ratios_of_sums_with_missing_labels():
 @pytest.mark.parametrize("weights", [None, [0.5, 2, 0, 1, 1.5]])
 def test_naive_twins(fast, slow, weights, missing):
     labels = with_equal_rows(random_labels(60, 5, 4, missing), 90)
-    clustering = np.random.default_rng(0).integers(-1, 6, size=90)
-    np.testing.assert_allclose(fast(labels, clustering, weights=weights), slow(labels, clustering, weights))
+    partition = np.random.default_rng(0).integers(-1, 6, size=90)
+    np.testing.assert_allclose(fast(labels, partition, weights=weights), slow(labels, partition, weights))
 
 
 @pytest.mark.parametrize(("fast", "slow"), NAIVE)
@@ -100,10 +100,10 @@ def test_mean_cohesion_is_the_density(case):
 @given(case=labels_and_clustering(missing=False))
 def test_weights_add_up(case):
     """Candel Eq. 6: intra- and inter-weights together are all off-diagonal entries of A."""
-    labels, clustering = case
-    sizes = np.bincount(np.unique(clustering, return_inverse=True)[1])
+    labels, partition = case
+    sizes = np.bincount(np.unique(partition, return_inverse=True)[1])
     pairs = np.outer(sizes, sizes) - np.diag(sizes)
-    total = (cluster_density(labels, clustering) * pairs).sum()
+    total = (cluster_density(labels, partition) * pairs).sum()
     assert total == pytest.approx(coassociation(labels).sum() - len(labels))
 
 
@@ -113,26 +113,26 @@ def test_weights_add_up(case):
 @pytest.mark.parametrize("weights", [None, [0.5, 2, 0, 1]])
 def test_agreement_with_a_clustering(fast, score, weights, missing):
     labels = random_labels(80, 4, 4, missing)
-    clustering = np.random.default_rng(0).integers(-1, 6, size=80)
-    scores = [naive.agreement(np.column_stack([clustering, z]), score)[0, 1] for z in labels.T]
-    assert fast(labels, clustering, weights=weights) == pytest.approx(np.average(scores, weights=weights))
+    partition = np.random.default_rng(0).integers(-1, 6, size=80)
+    scores = [naive.agreement(np.column_stack([partition, z]), score)[0, 1] for z in labels.T]
+    assert fast(labels, partition, weights=weights) == pytest.approx(np.average(scores, weights=weights))
 
 
 @pytest.mark.parametrize("average_method", ["arithmetic", "geometric", "min", "max"])
 def test_average_methods(average_method):
     labels = random_labels(80, 1, 4)
-    clustering = random_labels(80, 1, 3, seed=1)[:, 0]
-    expected = normalized_mutual_info_score(labels[:, 0], clustering, average_method=average_method)
-    assert ensemble_nmi(labels, clustering, average_method=average_method) == pytest.approx(expected, abs=1e-14)
+    partition = random_labels(80, 1, 3, seed=1)[:, 0]
+    expected = normalized_mutual_info_score(labels[:, 0], partition, average_method=average_method)
+    assert ensemble_nmi(labels, partition, average_method=average_method) == pytest.approx(expected, abs=1e-14)
 
 
 @given(case=labels_and_clustering(max_partitions=1, missing=False))
 def test_agreement_of_degenerate_partitions(case):
     """One cluster, singletons, one object: the conventions are scikit-learn's."""
-    labels, clustering = case
-    assert ensemble_ari(labels, clustering) == pytest.approx(adjusted_rand_score(labels[:, 0], clustering), abs=1e-14)
-    nmi = normalized_mutual_info_score(labels[:, 0], clustering)
-    assert ensemble_nmi(labels, clustering) == pytest.approx(nmi, abs=1e-14)
+    labels, partition = case
+    assert ensemble_ari(labels, partition) == pytest.approx(adjusted_rand_score(labels[:, 0], partition), abs=1e-14)
+    nmi = normalized_mutual_info_score(labels[:, 0], partition)
+    assert ensemble_nmi(labels, partition) == pytest.approx(nmi, abs=1e-14)
 
 
 def test_agreement_is_exact_where_it_is_perfect_or_nil():
@@ -235,10 +235,10 @@ def test_more_than_255_partitions(missing):
 
 def test_more_than_255_clusters(missing):
     labels = random_labels(900, 2, 600, missing)
-    clustering = labels[:, 0] // 200
+    partition = labels[:, 0] // 200
     assert (Ensemble(labels).n_clusters > 255).all()
     np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))
-    assert density(labels, clustering) == pytest.approx(naive.density(labels, clustering))
+    assert density(labels, partition) == pytest.approx(naive.density(labels, partition))
 
 
 # ---- Invariances ----
@@ -248,40 +248,40 @@ def test_more_than_255_clusters(missing):
 @given(case=labels_and_clustering())
 def test_order_and_names_do_not_matter(metric, case):
     """Bitwise: objects in another order, labels under other names."""
-    labels, clustering = case
-    expected = metric(labels, clustering)
+    labels, partition = case
+    expected = metric(labels, partition)
     order = np.random.default_rng(len(labels)).permutation(len(labels))
-    np.testing.assert_array_equal(metric(labels[order], clustering[order]), expected)
+    np.testing.assert_array_equal(metric(labels[order], partition[order]), expected)
     renamed = np.where(labels < 0, -1, 7 - labels)
-    np.testing.assert_array_equal(metric(renamed, clustering), expected)
+    np.testing.assert_array_equal(metric(renamed, partition), expected)
     if metric is not cluster_density:
-        np.testing.assert_array_equal(metric(labels, np.where(clustering < 0, -1, 7 - clustering)), expected)
+        np.testing.assert_array_equal(metric(labels, np.where(partition < 0, -1, 7 - partition)), expected)
 
 
 @pytest.mark.parametrize("metric", CLUSTERING_METRICS)
 def test_block_size_and_threads_do_not_matter(metric, missing, monkeypatch):
     labels = random_labels(500, 4, 5, missing)
-    clustering = random_labels(500, 1, 7, 0.1, seed=1)[:, 0]
-    expected = metric(labels, clustering)
+    partition = random_labels(500, 1, 7, 0.1, seed=1)[:, 0]
+    expected = metric(labels, partition)
     limit(monkeypatch, "rows of a block", 13)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    np.testing.assert_array_equal(metric(labels, clustering), expected)
+    np.testing.assert_array_equal(metric(labels, partition), expected)
 
 
 @pytest.mark.parametrize("metric", CLUSTERING_METRICS)
 @given(case=labels_and_clustering())
 def test_a_copy_of_every_partition_changes_no_mean(metric, case):
-    labels, clustering = case
-    expected = metric(labels, clustering) * (2 if metric is kmeans_loss else 1)
-    np.testing.assert_allclose(metric(np.hstack([labels, labels]), clustering), expected, atol=1e-12)
+    labels, partition = case
+    expected = metric(labels, partition) * (2 if metric is kmeans_loss else 1)
+    np.testing.assert_allclose(metric(np.hstack([labels, labels]), partition), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", CLUSTERING_METRICS)
 def test_weight_zero_leaves_a_partition_out(metric, missing):
     labels = random_labels(80, 4, 4, missing)
-    clustering = random_labels(80, 1, 3, seed=1)[:, 0]
-    weighted = metric(labels, clustering, weights=[1, 0, 1, 1])
-    np.testing.assert_allclose(weighted, metric(labels[:, [0, 2, 3]], clustering))
+    partition = random_labels(80, 1, 3, seed=1)[:, 0]
+    weighted = metric(labels, partition, weights=[1, 0, 1, 1])
+    np.testing.assert_allclose(weighted, metric(labels[:, [0, 2, 3]], partition))
 
 
 @given(case=labels_and_clustering())
@@ -313,7 +313,7 @@ def test_clusterings_of_any_kind(metric):
     labels = random_labels(6, 3, 2)
     expected = metric(labels, [0, 0, 1, 1, 2, -1])
     text = ["a", "a", "b", "b", "c", None]
-    for clustering in (
+    for partition in (
         text,
         np.array(text, dtype=object),
         pd.Series(text),
@@ -321,26 +321,26 @@ def test_clusterings_of_any_kind(metric):
         pd.Series([0, 0, 1, 1, 2, None], dtype="Int64"),
         np.array([0, 0, 1, 1, 2, np.nan]),
     ):
-        np.testing.assert_array_equal(metric(labels, clustering), expected)
+        np.testing.assert_array_equal(metric(labels, partition), expected)
     np.testing.assert_array_equal(metric(Ensemble(labels), [0, 0, 1, 1, 2, -1]), expected)
 
 
 @pytest.mark.parametrize("metric", CLUSTERING_METRICS)
 @pytest.mark.parametrize(
-    ("clustering", "weights", "message"),
+    ("partition", "weights", "message"),
     [
         ([0, 1], None, r"one label for each of the 3 objects .* Got 2\."),
         ([[0], [1], [2]], None, "1-D"),
-        ([-1, -1, None], None, "'clustering'"),
+        ([-1, -1, None], None, "'partition'"),
         ([0, 1, 2], [1, 1, 1], "weights of .* must be 2 numbers"),
         ([0, 1, 2], [1, -1], "weights of .* must be 2 numbers"),
         ([0, 1, 2], [0, 0], "weights of .* must be 2 numbers"),
         ([0, 1, 2], [1, np.nan], "weights of .* must be 2 numbers"),
     ],
 )
-def test_errors(metric, clustering, weights, message):
+def test_errors(metric, partition, weights, message):
     with pytest.raises(ValueError, match=message):
-        metric([[0, 0], [0, 1], [1, 1]], clustering, weights=weights)
+        metric([[0, 0], [0, 1], [1, 1]], partition, weights=weights)
 
 
 def test_errors_of_choices():

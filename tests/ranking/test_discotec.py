@@ -93,10 +93,10 @@ def test_no_score_is_minus_0():
 @given(pair=labels_and_clustering(max_objects=25, max_partitions=6))
 @few_members
 def test_score_of_an_outsider(pair):
-    labels, clustering = pair
+    labels, partition = pair
     for distance in DISTANCES:
-        expected = naive.discotec(labels, clustering, distance)
-        assert_allclose(DISCOTEC(distance).fit(labels).score_labels(clustering), expected, atol=1e-12)
+        expected = naive.discotec(labels, partition, distance)
+        assert_allclose(DISCOTEC(distance).fit(labels).score_labels(partition), expected, atol=1e-12)
 
 
 def test_a_copy_of_a_member_has_its_score(distance, missing):

@@ -131,6 +131,13 @@ def test_no_public_name_says_member():
     assert [name for name in sorted(names) if re.search(r"member(?!ship)", name.rsplit(".", 1)[-1].lower())] == []
 
 
+def test_no_public_parameter_is_a_clustering():
+    """One division of the objects is a partition; clustering is the activity."""
+    parameters = {parameter for value, _ in OBJECTS.values() for parameter in parameters_of(value)}
+    assert "partition" in parameters
+    assert [name for name in sorted(parameters) if re.search(r"clustering", name)] == []
+
+
 def parameters_of(value):
     if not callable(value):
         return ()

@@ -399,15 +399,15 @@ def test_records_say_why():
         ({"alpha": 0}, "alpha of split_support must be a number > 0 and < 1. Got 0"),
         ({"alpha": 1.0}, "alpha of split_support must be a number > 0 and < 1. Got 1.0"),
         ({"null": "uniform"}, "null of split_support must be"),
-        ({"clustering": [0, 1]}, "clustering of split_support must be one for each of the 150 objects. Got 2"),
+        ({"partition": [0, 1]}, "partition of split_support must be one for each of the 150 objects. Got 2"),
         ({"X": IRIS[:, 0]}, "X of split_support must be a matrix of finite numbers"),
         ({"X": np.where(IRIS > 7, np.nan, IRIS)}, "X of split_support must be a matrix of finite numbers"),
-        ({"clustering": np.arange(150) * 0 - 1}, "clustering"),
+        ({"partition": np.arange(150) * 0 - 1}, "partition"),
         ({"random_state": "now"}, "random_state"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(change, message):
-    given = {"clustering": ward(3), "X": IRIS, **change}
+    given = {"partition": ward(3), "X": IRIS, **change}
     with pytest.raises(ValueError, match=message):
         split_support(**given)
 

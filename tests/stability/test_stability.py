@@ -464,7 +464,7 @@ OPTIONS = {"estimator": KM, "X": CLOUD, "n_resamples": 2}
         ({"X": [["a", "b"]] * 5}, ValueError, r"^X of cluster_stability must be a matrix .* Got \[\['a'"),
         ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"must cluster X\. Got .*Input X contains NaN"),
         ({"X": np.where(CLOUD > 9, np.inf, CLOUD)}, ValueError, r"finite numbers.* Got inf\. Leave"),
-        ({"clustering": [1, 2]}, ValueError, r"^clustering of cluster_stability must be one for each of the 60 "),
+        ({"partition": [1, 2]}, ValueError, r"^partition of cluster_stability must be one for each of the 60 "),
         ({"scheme": "boot"}, ValueError, r"^scheme of cluster_stability must be one of 'bootstrap', .* Got 'boot'"),
         ({"n_resamples": 0}, ValueError, r"^n_resamples of cluster_stability must be a whole number from 1"),
         ({"tuning": 0}, ValueError, r"^tuning of cluster_stability must be a number > 0 and ≤ 1\. Got 0"),
@@ -539,7 +539,7 @@ def test_models_and_their_ensembles():
         partition_stability(EvidenceAccumulation(), labels)
     with pytest.raises(ValueError, match=r"^labels of partition_stability must be an ensemble, .* Got None\. Give"):
         partition_stability(model.labels_)
-    with pytest.raises(ValueError, match=r"^clustering of partition_stability must be one for each of the 60 objects"):
+    with pytest.raises(ValueError, match=r"^partition of partition_stability must be one for each of the 60 objects"):
         partition_stability([0, 1], labels)
     with pytest.raises(ValueError, match=r"^weights of partition_stability must be 5 numbers"):
         partition_stability(model, labels, weights=[1, 2])

@@ -256,10 +256,10 @@ def make_hub_partitions(
     return np.column_stack(members), truth
 
 
-def _imitation(random: Any, clustering: Labels, n_clusters: int, rho: float) -> Labels:
-    moved = random.uniform(size=len(clustering)) >= rho
-    elsewhere = (clustering + random.randint(1, n_clusters, size=len(clustering))) % n_clusters
-    return np.where(moved, elsewhere, clustering)
+def _imitation(random: Any, partition: Labels, n_clusters: int, rho: float) -> Labels:
+    moved = random.uniform(size=len(partition)) >= rho
+    elsewhere = (partition + random.randint(1, n_clusters, size=len(partition))) % n_clusters
+    return np.where(moved, elsewhere, partition)
 
 
 def _check_sizes(name: str, n_objects: int, n_clusters: int, n_partitions: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.threads import parallel_map, row_blocks
 from ensemblage.base.validation import check_choice, check_number, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
@@ -35,9 +36,10 @@ AVERAGES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@renamed_parameters(clustering="partition")
 def ensemble_nmi(
     labels: ArrayLike | Any,
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     *,
     average_method: str = "arithmetic",
     weights: ArrayLike | None = None,
@@ -48,7 +50,7 @@ def ensemble_nmi(
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises. Candel and Ohl & Lindsten use the arithmetic one, Ayad & Kamel
@@ -83,17 +85,18 @@ def ensemble_nmi(
     """
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "ensemble_nmi")
-    return weighted_mean(agreement_with(ensemble, clustering, "nmi", average_method), w)
+    return weighted_mean(agreement_with(ensemble, partition, "nmi", average_method), w)
 
 
-def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
+@renamed_parameters(clustering="partition")
+def ensemble_ari(labels: ArrayLike | Any, partition: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
     """Use it to score a consensus without classes: its mean adjusted Rand index with the members.
 
     Parameters
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions in the mean, ≥ 0. Default: equal.
@@ -129,14 +132,14 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
     """
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "ensemble_ari")
-    return weighted_mean(agreement_with(ensemble, clustering, "ari"), w)
+    return weighted_mean(agreement_with(ensemble, partition, "ari"), w)
 
 
 def agreement_with(
-    ensemble: Ensemble, clustering: ArrayLike | Any, measure: str, average_method: str = "arithmetic"
+    ensemble: Ensemble, partition: ArrayLike | Any, measure: str, average_method: str = "arithmetic"
 ) -> NDArray[np.float64]:
     """Agreement of a partition with each partition: (p,), NaN where they share no object."""
-    clusters, sizes = code_clustering(clustering, len(ensemble))
+    clusters, sizes = code_clustering(partition, len(ensemble))
     counts, f = np.ones(len(ensemble), dtype=np.int64), summand(measure, len(ensemble))
     sums = sums_of_clustering(ensemble.rows, counts, ensemble.offsets, clusters, len(sizes), f)
     return scores_of_sums(sums, f, measure, average_method)

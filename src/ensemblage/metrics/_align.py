@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.text import text_table
 from ensemblage.labels.ensemble import Ensemble
 
@@ -102,8 +103,9 @@ def shared_objects(
     return here, there
 
 
+@renamed_parameters(clustering="partition")
 def align_labels(
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     reference: ArrayLike | Any,
     *,
     ids: Sequence[Any] | None = None,
@@ -117,7 +119,7 @@ def align_labels(
 
     Parameters
     ----------
-    clustering : array-like of shape (n,)
+    partition : array-like of shape (n,)
         Cluster of each object; -1, NaN and None: in none.
     reference : array-like of int, shape (n_reference,)
         Cluster of each object before.
@@ -142,7 +144,7 @@ def align_labels(
     >>> align_labels([0, 0, 1], [3, 3, 5], ids=["a", "b", "z"], reference_ids=["b", "a", "c"])
     array([3, 3, 6])
     """
-    new, numbers = align_numbers(clustering, reference, ids, reference_ids)
+    new, numbers = align_numbers(partition, reference, ids, reference_ids)
     return np.append(numbers, -1)[new.clusters]
 
 

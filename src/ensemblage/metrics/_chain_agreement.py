@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import Whole, check_numbers, check_value
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._clustering import code_clustering
@@ -135,9 +136,10 @@ def _rhat(halves: NDArray[Any]) -> Any:
         return np.sqrt(((N - 1) / N * within + between / N) / within)
 
 
+@renamed_parameters(clustering="partition")
 def chain_agreement(
     labels: ArrayLike | Any,
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     chains: ArrayLike | None = None,
     loss: str = "vi",
     *,
@@ -153,7 +155,7 @@ def chain_agreement(
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     chains : array-like of shape (n_draws,), optional
         The chain of each draw. Default: one chain, whose halves are compared.
@@ -211,7 +213,7 @@ def chain_agreement(
     ensemble = as_ensemble(labels)
     n, p = ensemble.shape
     halves = _halves(chains, p, "chain_agreement")
-    clusters, _ = code_clustering(clustering, n)
+    clusters, _ = code_clustering(partition, n)
     counts = np.ones(n, dtype=np.int64)
     losses = draw_losses(ensemble.rows, counts, ensemble.offsets, clusters, loss, 1.0, n_jobs).of_draws
     pairs = _random_pairs(n, n_pairs, np.random.RandomState(task_seeds(random_state, 1)[0]))

@@ -19,12 +19,12 @@ class Clustering(NamedTuple):
     """(k,) objects per cluster."""
 
 
-def code_clustering(clustering: ArrayLike | Any, n_objects: int) -> Clustering:
+def code_clustering(partition: ArrayLike | Any, n_objects: int) -> Clustering:
     """Number the clusters of the partition to be judged; -1, NaN and None mean "not assigned"."""
-    coded = Ensemble.from_partitions([clustering], names=["clustering"])
+    coded = Ensemble.from_partitions([partition], names=["partition"])
     if len(coded) != n_objects:
         raise ValueError(
-            f"clustering must have one label for each of the {n_objects} objects of the ensemble. Got {len(coded)}. "
+            f"partition must have one label for each of the {n_objects} objects of the ensemble. Got {len(coded)}. "
             "Mark objects without a cluster as -1."
         )
     k = int(coded.n_clusters[0])

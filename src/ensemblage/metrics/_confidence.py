@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_numbers, check_weights
 from ensemblage.kernels._confidence import ROUNDING, associations_of_rows, least_sure_by_links, least_sure_cluster
 from ensemblage.labels.blocks import LabelRows, MembershipRows
@@ -85,14 +86,15 @@ def verdicts(confidence: ArrayLike) -> NDArray[Any]:
     return np.asarray(words)
 
 
-def confidence(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> Confidence:
+@renamed_parameters(clustering="partition")
+def confidence(labels: ArrayLike | Any, partition: ArrayLike | Any, *, weights: ArrayLike | None = None) -> Confidence:
     """Use it to judge the place of each object in any partition: confidence, next best cluster and cohesion.
 
     Parameters
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: equal.
@@ -100,7 +102,7 @@ def confidence(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights:
     Returns
     -------
     Confidence
-        The clusters of ``runner_up`` are numbered in sorted order of the labels of ``clustering``.
+        The clusters of ``runner_up`` are numbered in sorted order of the labels of ``partition``.
 
     Raises
     ------
@@ -147,7 +149,7 @@ def confidence(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights:
     ['core', 'core', 'undecided', 'undecided', 'core', 'core']
     """
     ensemble = as_any_ensemble(labels)
-    clusters, _ = code_clustering(clustering, len(ensemble))
+    clusters, _ = code_clustering(partition, len(ensemble))
     return confidence_of(ensemble, clusters, check_weights(weights, ensemble.shape[1], "confidence"))
 
 

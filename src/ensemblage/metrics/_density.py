@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_weights, weight_unit
 from ensemblage.counting._pairs import label_count_squares
 from ensemblage.labels.blocks import LabelRows, MembershipRows
@@ -17,7 +18,8 @@ from ensemblage.labels.ensemble import Ensemble, as_any_ensemble, as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 
 
-def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
+@renamed_parameters(clustering="partition")
+def density(labels: ArrayLike | Any, partition: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
     """Use it to score a consensus without classes: mean co-association inside clusters (Candel, Eqs. 7 and 15).
 
     0 means that no partition joins objects of one cluster, 1 that every partition joins all of them. Do not compare
@@ -27,7 +29,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: equal.
@@ -63,7 +65,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     0.75
     """
     ensemble = as_any_ensemble(labels)
-    clusters, sizes = code_clustering(clustering, len(ensemble))
+    clusters, sizes = code_clustering(partition, len(ensemble))
     return density_of(ensemble, clusters, sizes, check_weights(weights, ensemble.shape[1], "density"))
 
 
@@ -120,8 +122,9 @@ def labelled_members(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> 
     return np.add.reduceat(profile, offsets[:-1], axis=1) - profile[:, offsets[1:] - 1]
 
 
+@renamed_parameters(clustering="partition")
 def cluster_density(
-    labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None
+    labels: ArrayLike | Any, partition: ArrayLike | Any, *, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
     """Use it to see which clusters overlap: mean co-association within each cluster and between each two.
 
@@ -129,7 +132,7 @@ def cluster_density(
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: equal.
@@ -162,7 +165,7 @@ def cluster_density(
            [0.25, 1.  ]])
     """
     ensemble = as_ensemble(labels)
-    clusters, sizes = code_clustering(clustering, len(ensemble))
+    clusters, sizes = code_clustering(partition, len(ensemble))
     w = check_weights(weights, ensemble.shape[1], "cluster_density")
     counts = np.ones(len(ensemble), dtype=np.int64)
     profile = count_labels(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
@@ -184,14 +187,15 @@ def _pairs(counts: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.
     return pairs
 
 
-def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
+@renamed_parameters(clustering="partition")
+def kmeans_loss(labels: ArrayLike | Any, partition: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
     """Use it to compare results of k-means methods: squared distances of label rows to their centres (Candel, Eq. 16).
 
     Parameters
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: 1 each.
@@ -223,7 +227,7 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
     1.0
     """
     ensemble = as_ensemble(labels)
-    clusters, sizes = code_clustering(clustering, len(ensemble))
+    clusters, sizes = code_clustering(partition, len(ensemble))
     w = check_weights(weights, ensemble.shape[1], "kmeans_loss")
     squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
     per_cluster = ((labelled * labelled - squares) / np.maximum(labelled, 1) * w).sum(axis=1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_choice, format_value
 from ensemblage.labels.blocks import in_memory
 from ensemblage.labels.counts import count_labels
@@ -231,14 +232,15 @@ def delta_of_areas(areas: Mapping[int, float]) -> dict[int, float]:
     return found
 
 
-def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDArray[np.float64]:
+@renamed_parameters(clustering="partition")
+def item_consensus(labels: ArrayLike | Any, partition: ArrayLike | Any) -> NDArray[np.float64]:
     """Use it to see where each object belongs: its mean consensus with the members of each cluster.
 
     Parameters
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are members of none, but have a consensus with each.
 
     Returns
@@ -267,7 +269,7 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
            [0.5 , 0.5 ]])
     """
     ensemble = as_ensemble(labels)
-    clusters, sizes = code_clustering(clustering, len(ensemble))
+    clusters, sizes = code_clustering(partition, len(ensemble))
     counts = np.ones(len(ensemble), dtype=np.int64)
     profile = count_labels(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
     return _consensus_with(ensemble, clusters, profile)
@@ -289,14 +291,15 @@ def _consensus_with(ensemble: Ensemble, clusters: NDArray[Any], profile: NDArray
     return consensus
 
 
-def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDArray[np.float64]:
+@renamed_parameters(clustering="partition")
+def cluster_consensus(labels: ArrayLike | Any, partition: ArrayLike | Any) -> NDArray[np.float64]:
     """Use it to compare clusters: mean consensus of the pairs within each, the diagonal of `cluster_density`.
 
     Parameters
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
 
     Returns
@@ -314,4 +317,4 @@ def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> N
     >>> cluster_consensus([[0, 0], [0, 0], [1, 1], [1, 0]], [0, 0, 1, 1])
     array([1. , 0.5])
     """
-    return np.diagonal(cluster_density(labels, clustering)).copy()
+    return np.diagonal(cluster_density(labels, partition)).copy()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.threads import check_stopped, parallel_map
 from ensemblage.base.validation import MOST_TASKS, Number, Whole, check_choice, check_value, check_weights, format_value
 from ensemblage.labels.blocks import LabelRows
@@ -138,9 +139,10 @@ def draw_losses(
     return DrawLosses(*FRACTIONS[loss](sums, a), n > 0)
 
 
+@renamed_parameters(clustering="partition")
 def expected_loss(
     labels: ArrayLike | Any,
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     loss: str = "vi",
     *,
     a: float = 1.0,
@@ -153,7 +155,7 @@ def expected_loss(
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
         With entropies H and the mutual information I of the partition c and a draw, in bits:
@@ -214,7 +216,7 @@ def expected_loss(
     check_loss(loss, a, "expected_loss")
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "expected_loss")
-    clusters, _ = code_clustering(clustering, len(ensemble))
+    clusters, _ = code_clustering(partition, len(ensemble))
     counts = np.ones(len(ensemble), dtype=np.int64)
     losses = draw_losses(ensemble.rows, counts, ensemble.offsets, clusters, loss, a, n_jobs)
     return losses.expected(w, loss)
@@ -243,9 +245,10 @@ class CredibleBall(NamedTuple):
     """Of the draws in the ball with the most clusters, the most distant ones."""
 
 
+@renamed_parameters(clustering="partition")
 def credible_ball(
     labels: ArrayLike | Any,
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     level: float = 0.95,
     loss: str = "vi",
     *,
@@ -258,7 +261,7 @@ def credible_ball(
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     level : float, default 0.95
         Share of the posterior that the ball holds at least, above 0 and at most 1.
@@ -310,13 +313,13 @@ def credible_ball(
     check_loss(loss, 1.0, "credible_ball")
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "credible_ball")
-    clusters, _ = code_clustering(clustering, len(ensemble))
+    clusters, _ = code_clustering(partition, len(ensemble))
     counts = np.ones(len(ensemble), dtype=np.int64)
     distances = draw_losses(ensemble.rows, counts, ensemble.offsets, clusters, loss, 1.0, n_jobs).of_draws
     known = ~np.isnan(distances) & (w > 0)
     if not known.any():
         raise ValueError(
-            "clustering of credible_ball must share an object with some draw. Got none. Give labels of these objects."
+            "partition of credible_ball must share an object with some draw. Got none. Give labels of these objects."
         )
     order = np.flatnonzero(known)[np.argsort(distances[known], kind="stable")]
     shares = np.cumsum(w[order]) / w[known].sum()

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.memory import MAX_BYTES, check_fits
 from ensemblage.base.random import random_source
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly, thread_count
 from ensemblage.base.validation import Constraint, Number, Words, check_choice, check_flag, check_weights, check_whole
 from ensemblage.kernels._graphs import point_weights, strongest_bridges, weakest_link
@@ -380,9 +381,10 @@ def _log_densities(values: NDArray[np.float64], mixture: Mixture) -> NDArray[np.
     return densities
 
 
+@renamed_parameters(clustering="partition")
 def mm_index(
     labels: ArrayLike | Any,
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     *,
     n_neighbors: int = 3,
     weights: ArrayLike | None = None,
@@ -394,7 +396,7 @@ def mm_index(
     ----------
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     n_neighbors : int, default 3
         The l of the paper, which gives no value; 3 is that of the authors' code. An object counts by its l largest
@@ -440,7 +442,7 @@ def mm_index(
     ensemble = as_ensemble(labels)
     check_whole(n_neighbors, "n_neighbors of mm_index", 1)
     w = check_weights(weights, ensemble.shape[1], "mm_index")
-    clusters, _ = code_clustering(clustering, len(ensemble))
+    clusters, _ = code_clustering(partition, len(ensemble))
     codes, clusters, counts = _rows_of_clusters(ensemble, clusters)
     m, p = codes.shape
     per_pair = bytes_per_pair(codes, ensemble.n_clusters, w)

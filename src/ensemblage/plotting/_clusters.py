@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import MOST_OBJECTS, check_numbers, check_whole, format_value
 
 from ._axes import (
@@ -71,9 +72,10 @@ def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | Non
     return remove_frame(ax, xlabel="cluster", ylabel="objects")
 
 
+@renamed_parameters(clustering="partition")
 @in_style
 def confidence_by_cluster(
-    confidence: ArrayLike | Any, clustering: ArrayLike | None = None, *, ax: Axes | None = None
+    confidence: ArrayLike | Any, partition: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Distribution of the confidence of the objects, cluster by cluster.
 
@@ -84,7 +86,7 @@ def confidence_by_cluster(
     ----------
     confidence : array-like of float, shape (n,), or fitted model
         ``confidence_`` of a consensus; or the consensus itself.
-    clustering : array-like of int, shape (n,), optional
+    partition : array-like of int, shape (n,), optional
         Its ``labels_``; not with a model. Objects without a cluster, negative, and without a confidence are left out.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
@@ -101,18 +103,18 @@ def confidence_by_cluster(
     'confidence'
     """
     if is_model(confidence):
-        confidence, clustering = confidence.confidence_, confidence.labels_
-    return confidence_boxes(confidence_quantiles(confidence, [] if clustering is None else clustering), ax=ax)
+        confidence, partition = confidence.confidence_, confidence.labels_
+    return confidence_boxes(confidence_quantiles(confidence, [] if partition is None else partition), ax=ax)
 
 
-def confidence_quantiles(confidence: ArrayLike, clustering: ArrayLike) -> list[dict[str, Any]]:
+def confidence_quantiles(confidence: ArrayLike, partition: ArrayLike) -> list[dict[str, Any]]:
     """The numbers that `confidence_by_cluster` draws.
 
     Parameters
     ----------
     confidence : array-like of float, shape (n,)
         ``confidence_`` of a consensus. NaN is left out.
-    clustering : array-like of int, shape (n,)
+    partition : array-like of int, shape (n,)
         ``labels_`` of the consensus. Objects with a negative label are left out.
 
     Returns
@@ -129,7 +131,7 @@ def confidence_quantiles(confidence: ArrayLike, clustering: ArrayLike) -> list[d
     0.5
     """
     values = check_numbers(confidence, "confidence", ("n",))
-    labels = whole_numbers(clustering, "clusters, one per confidence,", (len(values),))
+    labels = whole_numbers(partition, "clusters, one per confidence,", (len(values),))
     known = (labels >= 0) & np.isfinite(values)
     order = np.lexsort((values[known], labels[known]))
     values, known_labels = values[known][order], labels[known][order]

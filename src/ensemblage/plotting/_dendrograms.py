@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_numbers, check_whole
 
 from ._axes import (
@@ -36,14 +37,15 @@ class LastMerges(NamedTuple):
     """(leaves,) cluster of each leaf."""
 
 
-def last_merges(linkage_matrix: ArrayLike, clustering: ArrayLike, *, n_leaves: int = 40) -> LastMerges:
+@renamed_parameters(clustering="partition")
+def last_merges(linkage_matrix: ArrayLike, partition: ArrayLike, *, n_leaves: int = 40) -> LastMerges:
     """The last merges of a hierarchy, what `dendrogram` draws.
 
     Parameters
     ----------
     linkage_matrix : array-like of float, shape (n - 1, 4)
         ``linkage_matrix_`` of a consensus over n objects.
-    clustering : array-like of int, shape (n,)
+    partition : array-like of int, shape (n,)
         Its ``labels_``. Objects with a negative one are left out (they merge last).
     n_leaves : int, default 40
         Leaves to begin with; more if there are more clusters, fewer if there are fewer objects.
@@ -51,7 +53,7 @@ def last_merges(linkage_matrix: ArrayLike, clustering: ArrayLike, *, n_leaves: i
     Returns
     -------
     LastMerges
-        ``merges``, and the ``sizes`` and ``clustering`` of the leaves.
+        ``merges``, and the ``sizes`` and ``clusters`` of the leaves.
 
     Examples
     --------
@@ -60,7 +62,7 @@ def last_merges(linkage_matrix: ArrayLike, clustering: ArrayLike, *, n_leaves: i
     LastMerges(merges=array([[0. , 1. , 0.2, 2. ],
            [2. , 3. , 0.9, 3. ]]), sizes=array([1, 1, 2]), clusters=array([1, 1, 0]))
     """
-    labels = whole_numbers(clustering, "clustering of last_merges", ("n",))
+    labels = whole_numbers(partition, "partition of last_merges", ("n",))
     merges = check_numbers(linkage_matrix, "linkage_matrix of last_merges", (max(len(labels) - 1, 0), 4))
     n, n_labelled = len(labels), int(np.count_nonzero(labels >= 0))
     Z = merges[: max(n_labelled - 1, 0)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_number, check_numbers, format_value
 
 from ._axes import (
@@ -124,10 +125,11 @@ def _name_members(ax: Axes, p: int, names: Sequence[object] | None, consensus_at
     ax.tick_params(length=0)
 
 
+@renamed_parameters(clustering="partition")
 @in_style
 def consensus_matrix(
     matrix: ArrayLike | Any,
-    clustering: ArrayLike | Any = None,
+    partition: ArrayLike | Any = None,
     *,
     sizes: ArrayLike | None = None,
     label: str = "share of partitions that join the two objects",
@@ -141,9 +143,9 @@ def consensus_matrix(
     Parameters
     ----------
     matrix : array-like of float, shape (r, r), or label matrix, or fitted model
-        Share of partitions that join rows i and j. NaN is grey. With a model as ``clustering``, the label matrix that
+        Share of partitions that join rows i and j. NaN is grey. With a model as ``partition``, the label matrix that
         it was fitted to, of which at most 600 objects are drawn; a model of features can be given alone.
-    clustering : array-like of int, shape (r,), or fitted model
+    partition : array-like of int, shape (r,), or fitted model
         Cluster of each row; negative: no partition labels it (drawn last).
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that wide. Default: one.
@@ -165,13 +167,13 @@ def consensus_matrix(
     >>> consensus_matrix([[1, 0.5], [0.5, 1]], [0, 1]).get_xlabel()
     'objects, ordered by cluster'
     """
-    fitted = matrix if clustering is None else clustering
+    fitted = matrix if partition is None else partition
     if is_model(fitted):
-        matrix, clustering = association_of(matrix, fitted)
+        matrix, partition = association_of(matrix, fitted)
     ax = axes_or_new(ax, 4.8, 4.1)
     colors = _color_map(cmap, "consensus_matrix")
     shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
-    labels = whole_numbers(clustering, "clustering of consensus_matrix", (len(shares),))
+    labels = whole_numbers(partition, "partition of consensus_matrix", (len(shares),))
     widths = check_sizes(sizes, len(shares), "sizes of consensus_matrix")
     order = np.argsort(np.where(labels < 0, labels.max(initial=0) + 1, labels), kind="stable")
     labels, ends = labels[order], np.cumsum(widths[order])
@@ -209,10 +211,11 @@ def _mark_clusters(ax: Axes, labels: NDArray[np.int64], ends: NDArray[np.float64
     ax.spines[:].set_visible(False)
 
 
+@renamed_parameters(clustering="partition")
 @in_style
 def thresholded_matrices(
     matrix: ArrayLike,
-    clustering: ArrayLike,
+    partition: ArrayLike,
     association_threshold: float,
     *,
     sizes: ArrayLike | None = None,
@@ -226,7 +229,7 @@ def thresholded_matrices(
     ----------
     matrix : array-like of float, shape (r, r)
         Share of partitions that join rows i and j.
-    clustering : array-like of int, shape (r,)
+    partition : array-like of int, shape (r,)
         Cluster of each row.
     association_threshold : float
         Shares up to it are weak. The diagonal stays.
@@ -251,8 +254,8 @@ def thresholded_matrices(
     shares = check_numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
     check_number(association_threshold, "association_threshold of thresholded_matrices", least=0)
     strong = np.where((shares <= association_threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
-    consensus_matrix(shares, clustering, sizes=sizes, ax=left)
-    consensus_matrix(strong, clustering, sizes=sizes, ax=right)
+    consensus_matrix(shares, partition, sizes=sizes, ax=left)
+    consensus_matrix(strong, partition, sizes=sizes, ax=right)
     left.set_title("before", fontsize="medium")
     right.set_title(f"without associations up to {association_threshold:.3g}", fontsize="medium")
     return left, right

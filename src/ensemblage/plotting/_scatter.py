@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_numbers, check_whole
 
 from ._axes import (
@@ -31,9 +32,10 @@ _NAME_DISTANCE = 0.06
 _MOST_NAMED = 60
 
 
+@renamed_parameters(clustering="partition")
 @in_style
 def scatter(
-    points: ArrayLike, clustering: ArrayLike | Any, confidence: ArrayLike | None = None, *, ax: Axes | None = None
+    points: ArrayLike, partition: ArrayLike | Any, confidence: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Objects as points: the colour is the cluster, the opacity the confidence, a number marks each cluster.
 
@@ -44,7 +46,7 @@ def scatter(
     ----------
     points : array-like of float, shape (n, 2)
         Coordinates.
-    clustering : array-like of int, shape (n,), or fitted model
+    partition : array-like of int, shape (n,), or fitted model
         ``labels_`` of a consensus; negative ones are grey and named "unlabelled". With a model, ``points`` may be more
         than two features: their first two principal components are drawn.
     confidence : array-like of float, shape (n,), optional
@@ -64,12 +66,12 @@ def scatter(
     >>> len(scatter([[0, 0], [1, 1]], [0, 1], [0.9, 0.4]).texts)
     2
     """
-    if is_model(clustering):
-        confidence = clustering.confidence_ if confidence is None else confidence
-        points, clustering = two_components(points), clustering.labels_
+    if is_model(partition):
+        confidence = partition.confidence_ if confidence is None else confidence
+        points, partition = two_components(points), partition.labels_
     ax = axes_or_new(ax, 4.8, 4.1)
     xy = check_numbers(points, "points of scatter", ("n", 2))
-    labels = whole_numbers(clustering, "clustering of scatter", (len(xy),))
+    labels = whole_numbers(partition, "partition of scatter", (len(xy),))
     given = np.ones(len(xy)) if confidence is None else check_numbers(confidence, "confidence of scatter", (len(xy),))
     sure = np.nan_to_num(given)
     top = float(sure.max(initial=0)) or 1.0
@@ -168,10 +170,11 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: Axes | None = 
 _PIXELS = 600
 
 
+@renamed_parameters(clustering="partition")
 @in_style
 def membership(
     membership: ArrayLike,
-    clustering: ArrayLike,
+    partition: ArrayLike,
     *,
     sizes: ArrayLike | None = None,
     names: Sequence[object] | None = None,
@@ -185,7 +188,7 @@ def membership(
     ----------
     membership : array-like of float, shape (r, k)
         ``membership_`` of a consensus, from 0 to 1; NaN is grey.
-    clustering : array-like of int, shape (r,)
+    partition : array-like of int, shape (r,)
         ``labels_``; negative ones are drawn last.
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that high. Default: one.
@@ -206,7 +209,7 @@ def membership(
     'cluster'
     """
     ax = axes_or_new(ax, 4.2, 4.1)
-    rows, labels, own = _check_shares(membership, clustering, "membership", "membership")
+    rows, labels, own = _check_shares(membership, partition, "membership", "membership")
     heights = check_sizes(sizes, len(rows), "sizes of membership")
     order = np.lexsort((-own, np.where(labels < 0, rows.shape[1], labels)))
     ends = np.cumsum(heights[order])
@@ -224,9 +227,10 @@ def membership(
     return ax
 
 
+@renamed_parameters(clustering="partition")
 @in_style
 def item_consensus_bars(
-    item_consensus: ArrayLike, clustering: ArrayLike, *, most: int = 200, ax: Axes | None = None
+    item_consensus: ArrayLike, partition: ArrayLike, *, most: int = 200, ax: Axes | None = None
 ) -> Axes:
     """Stacked bars: the consensus of each object with every cluster, objects ordered by their own cluster.
 
@@ -236,7 +240,7 @@ def item_consensus_bars(
     ----------
     item_consensus : array-like of float, shape (n, k)
         What ``metrics.item_consensus`` returns; objects with NaN are left out.
-    clustering : array-like of int, shape (n,)
+    partition : array-like of int, shape (n,)
         Cluster of each object, columns of ``item_consensus``; negative ones are left out.
     most : int, default 200
         Objects to draw.
@@ -255,7 +259,7 @@ def item_consensus_bars(
     6
     """
     ax = axes_or_new(ax, 6.4, 3.6)
-    shares, labels, own = _check_shares(item_consensus, clustering, "item_consensus", "item_consensus_bars")
+    shares, labels, own = _check_shares(item_consensus, partition, "item_consensus", "item_consensus_bars")
     check_whole(most, "most of item_consensus_bars", 1)
     order = np.lexsort((-own, labels))
     order = order[(labels[order] >= 0) & np.isfinite(own[order])]
@@ -278,10 +282,10 @@ def _check_shares(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
     """(n, k) shares, (n,) clusters, one of the columns each, and (n,) the share in it."""
     rows = check_numbers(shares, f"{name} of {figure}", ("n", "k"), least=1)
-    labels = whole_numbers(clusters, f"clustering of {figure}", (len(rows),))
+    labels = whole_numbers(clusters, f"partition of {figure}", (len(rows),))
     if labels.max() >= rows.shape[1]:
         raise ValueError(
-            f"clustering of {figure} must be columns of {name}, below {rows.shape[1]}. Got {labels.max()}. "
+            f"partition of {figure} must be columns of {name}, below {rows.shape[1]}. Got {labels.max()}. "
             "Number them from 0."
         )
     return rows, labels, rows[np.arange(len(rows)), np.maximum(labels, 0)]

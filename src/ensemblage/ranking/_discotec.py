@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.threads import locked_property, parallel_map, rows_per_call
 from ensemblage.base.validation import Constraints, Seed, Whole, Words, check_fitted
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
@@ -253,14 +254,15 @@ class DISCOTEC(BaseRanker):
         sampled = sampled_means(rows, tables, self.n_sampled_pairs, self.random_state, self.n_jobs)
         return sampled.means, sampled
 
-    def score_labels(self, clustering: ArrayLike) -> float:
+    @renamed_parameters(clustering="partition")
+    def score_labels(self, partition: ArrayLike) -> float:
         """Score of a partition that is not in the ensemble, a consensus for instance; comparable with ``scores_``.
 
         The consensus matrix is that of the fitted ensemble; the constraints given to ``fit`` count.
 
         Parameters
         ----------
-        clustering : array-like of shape (n_objects,)
+        partition : array-like of shape (n_objects,)
             Cluster of each object, -1 or NaN where it has none.
 
         Returns
@@ -282,10 +284,10 @@ class DISCOTEC(BaseRanker):
         (0.25, array([0.25  , 0.2917, 0.2917]))
         """
         check_fitted(self)
-        given = Ensemble.from_partitions([clustering], names=["labels"])
+        given = Ensemble.from_partitions([partition], names=["labels"])
         if len(given) != len(self._ensemble):
             raise ValueError(
-                f"clustering must have one entry for each of the {len(self._ensemble)} objects of the ensemble. "
+                f"partition must have one entry for each of the {len(self._ensemble)} objects of the ensemble. "
                 f"Got {len(given)}. Mark objects without a cluster as -1."
             )
         means, _ = self._means(ComparedRows.outsider(self._ensemble, given))
@@ -334,12 +336,12 @@ class ComparedRows(NamedTuple):
         return cls(codes, codes, counts, ensemble.n_clusters, ensemble.n_clusters)
 
     @classmethod
-    def outsider(cls, ensemble: Ensemble, clustering: Ensemble) -> ComparedRows:
-        joint = ensemble.append_partitions(clustering)
+    def outsider(cls, ensemble: Ensemble, partition: Ensemble) -> ComparedRows:
+        joint = ensemble.append_partitions(partition)
         codes, counts, _ = joint.distinct
         p = ensemble.shape[1]
         ours, theirs = (codes.columns(part) for part in np.split(np.arange(joint.shape[1]), [p]))
-        return cls(ours, theirs, counts, ensemble.n_clusters, clustering.n_clusters)
+        return cls(ours, theirs, counts, ensemble.n_clusters, partition.n_clusters)
 
     @property
     def n_pairs(self) -> int:

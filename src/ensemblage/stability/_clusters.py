@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.text import backend_of
 from ensemblage.base.validation import (
     MOST_TASKS,
@@ -137,10 +138,11 @@ class _Failure(NamedTuple):
     error: Exception
 
 
+@renamed_parameters(clustering="partition")
 def cluster_stability(
     estimator: Any,
     X: ArrayLike | Any,
-    clustering: ArrayLike | None = None,
+    partition: ArrayLike | None = None,
     *,
     scheme: Literal["bootstrap", "subsample", "jitter", "noise"] = "bootstrap",
     n_resamples: int = 100,
@@ -166,7 +168,7 @@ def cluster_stability(
     X : array-like, sparse matrix or data frame of shape (n_objects, n_features)
         The features; sparse where the estimator takes it. Rows of a data frame stay one, for estimators that read its
         columns. For an estimator with ``metric="precomputed"``, the (n_objects, n_objects) distances.
-    clustering : array-like of shape (n_objects,), optional
+    partition : array-like of shape (n_objects,), optional
         The clusters whose stability is asked for, numbers or text; -1 and NaN are in none. Default: those that the
         estimator finds in X.
     scheme : {"bootstrap", "subsample", "jitter", "noise"}, default "bootstrap"
@@ -271,10 +273,10 @@ def cluster_stability(
     given = None if resamples is None else check_resamples(resamples, len(data), name)
     n = n_resamples if given is None else len(given)
     reference_seed, *draws = task_seeds(random_state, 1 + 2 * n).tolist()
-    if clustering is None:
+    if partition is None:
         reference = _fit_reference(estimator, data, reference_seed)
     else:
-        reference = check_reference(clustering, len(data), f"clustering of {name}")
+        reference = check_reference(partition, len(data), f"partition of {name}")
 
     def compare(i: int) -> NDArray[np.float64] | _Failure:
         resample = drawn.draw(draws[2 * i]) if given is None else drawn.resample_of(given[i])
@@ -294,14 +296,15 @@ def cluster_stability(
     return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X), not_drawn == "zero")
 
 
+@renamed_parameters(clustering="partition")
 def partition_stability(
-    clustering: Any, labels: ArrayLike | Any = None, *, weights: ArrayLike | None = None
+    partition: Any, labels: ArrayLike | Any = None, *, weights: ArrayLike | None = None
 ) -> ClusterStability:
     """Use it to check clusters without new fits: how often the members of an ensemble reproduce each one.
 
     Parameters
     ----------
-    clustering : array-like of shape (n_objects,) or fitted clusterer
+    partition : array-like of shape (n_objects,) or fitted clusterer
         The clusters, numbers or text, -1 and NaN in none; or a model with ``labels_``.
     labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions), optional
         The ensemble. -1 and NaN mean missing. Default: ``ensemble_`` of the model.
@@ -341,11 +344,11 @@ def partition_stability(
           a     2         0.833          1          2          0    stable
           b     2         0.722          1          1          0  doubtful
     """
-    if labels is None and hasattr(clustering, "fit") and hasattr(clustering, "ensemble_"):
-        labels = clustering.ensemble_
-    if hasattr(clustering, "fit"):
-        check_fitted(clustering, "labels_")
-        clustering = clustering.labels_
+    if labels is None and hasattr(partition, "fit") and hasattr(partition, "ensemble_"):
+        labels = partition.ensemble_
+    if hasattr(partition, "fit"):
+        check_fitted(partition, "labels_")
+        partition = partition.labels_
     if labels is None:
         raise ValueError(
             "labels of partition_stability must be an ensemble, unless the partition is a model with ensemble_. "
@@ -354,7 +357,7 @@ def partition_stability(
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "partition_stability")
     ensemble, w = ensemble.select(w > 0), w[w > 0]
-    reference = check_reference(clustering, len(ensemble), "clustering of partition_stability")
+    reference = check_reference(partition, len(ensemble), "partition of partition_stability")
     sizes, k = np.diff(ensemble.offsets) - 1, len(reference.names)
     similar = [
         best_jaccard(cells, k, int(size)) for cells, size in zip(_tables(ensemble, reference), sizes, strict=True)
@@ -424,7 +427,7 @@ def _drop_failures(outcomes: Sequence[Any], n: int, on_error: str) -> list[NDArr
         ) from failed[0].error
     if failed:
         text = f"{len(failed)} of {n} resamples failed and are left out: {failures_said}"
-        warnings.warn(text, FitFailedWarning, stacklevel=3)
+        warnings.warn(text, FitFailedWarning, stacklevel=4)  # at the caller of the decorated cluster_stability
     return [outcome for outcome in outcomes if not isinstance(outcome, _Failure)]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_choice, check_fitted, check_number
 from ensemblage.generation._kmeans import member_sums
@@ -57,8 +58,9 @@ class Split(NamedTuple):
     level: float
 
 
+@renamed_parameters(clustering="partition")
 def split_support(
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     X: ArrayLike | Any,
     *,
     alpha: float = 0.05,
@@ -72,7 +74,7 @@ def split_support(
 
     Parameters
     ----------
-    clustering : array-like of shape (n_objects,) or fitted clusterer
+    partition : array-like of shape (n_objects,) or fitted clusterer
         The clusters, numbers or text; -1 and NaN are in none and take no part. Or a model with ``labels_``.
     X : array-like, sparse matrix or data frame of shape (n_objects, n_features)
         The features, scaled as they were for the clustering; or an embedding, as ``adata.obsm["X_pca"]``.
@@ -150,11 +152,12 @@ def split_support(
     0, 2      1  150  <.0001    0.05      supported
        0      2  100       1  0.0332  not supported
     """
-    return _support_of(clustering, X, alpha, null, random_state, "split_support")[0]
+    return _support_of(partition, X, alpha, null, random_state, "split_support")[0]
 
 
+@renamed_parameters(clustering="partition")
 def merge_unsupported(
-    clustering: ArrayLike | Any,
+    partition: ArrayLike | Any,
     X: ArrayLike | Any,
     *,
     alpha: float = 0.05,
@@ -168,7 +171,7 @@ def merge_unsupported(
 
     Parameters
     ----------
-    clustering : array-like of shape (n_objects,) or fitted clusterer
+    partition : array-like of shape (n_objects,) or fitted clusterer
         The clusters, numbers or text; -1 and NaN are in none and stay so. Or a model with ``labels_``.
     X : array-like, sparse matrix or data frame of shape (n_objects, n_features)
         The features, scaled as they were for the clustering; or an embedding, as ``adata.obsm["X_pca"]``.
@@ -211,7 +214,7 @@ def merge_unsupported(
           0    50        1
           1   100     0, 2
     """
-    support, reference, groups = _support_of(clustering, X, alpha, null, random_state, "merge_unsupported")
+    support, reference, groups = _support_of(partition, X, alpha, null, random_state, "merge_unsupported")
     k = len(reference.names)
     firsts = np.unique(reference.clusters, return_index=True)[1]
     groups = sorted((sorted(group) for group in groups), key=lambda group: min(firsts[group]))
@@ -224,17 +227,17 @@ def merge_unsupported(
 
 
 def _support_of(
-    clustering: Any, X: Any, alpha: float, null: str, random_state: Any, name: str
+    partition: Any, X: Any, alpha: float, null: str, random_state: Any, name: str
 ) -> tuple[SplitSupport, Reference, list[list[int]]]:
     """The tests of all splits; the clusters; and the groups of their places that are left."""
     check_number(alpha, f"alpha of {name}", above=0, below=1)
     check_choice(null, f"null of {name}", ("unimodal", "gaussian"))
     data = check_data(X, None, name)
-    reference = check_reference(_labels_of(clustering), len(data), f"clustering of {name}")
+    reference = check_reference(_labels_of(partition), len(data), f"partition of {name}")
     k = len(reference.names)
     if k > MOST_CLUSTERS:
         raise ValueError(
-            f"clustering of {name} must have at most {MOST_CLUSTERS:,} clusters. Got {k:,}. Give a coarser partition."
+            f"partition of {name} must have at most {MOST_CLUSTERS:,} clusters. Got {k:,}. Give a coarser partition."
         )
     features, largest = data.numbers, float(abs(data.numbers).max())
     if largest > LARGE:
@@ -262,13 +265,13 @@ def _support_of(
     return support, reference, groups
 
 
-def _labels_of(clustering: Any) -> Any:
+def _labels_of(partition: Any) -> Any:
     """The labels of a fitted model, with the shown numbers of its clusters, or the given labels."""
-    if not hasattr(clustering, "fit"):
-        return clustering
-    check_fitted(clustering, "labels_")
-    numbers = getattr(clustering, "cluster_numbers_", None)
-    return clustering.labels_ if numbers is None else np.append(numbers, -1)[clustering.labels_]
+    if not hasattr(partition, "fit"):
+        return partition
+    check_fitted(partition, "labels_")
+    numbers = getattr(partition, "cluster_numbers_", None)
+    return partition.labels_ if numbers is None else np.append(numbers, -1)[partition.labels_]
 
 
 # -- the tree ----------------------------------------------------------------------------------------------------------

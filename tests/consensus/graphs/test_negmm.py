@@ -57,9 +57,9 @@ def first_alone(R):
 def test_index_is_that_of_the_paper_whatever_the_cut(cut, labels, seed, n_neighbors):
     rng = np.random.default_rng(seed)
     labels[(labels < 0).all(axis=1), 0] = 0
-    clustering = np.append([0, 1], rng.integers(-1, 2, size=len(labels) - 2))
-    expected = naive.mm_index(naive.coassociation(labels), clustering, cut, n_neighbors)
-    assert mm_index(labels, clustering, n_neighbors=n_neighbors) == pytest.approx(expected)
+    partition = np.append([0, 1], rng.integers(-1, 2, size=len(labels) - 2))
+    expected = naive.mm_index(naive.coassociation(labels), partition, cut, n_neighbors)
+    assert mm_index(labels, partition, n_neighbors=n_neighbors) == pytest.approx(expected)
 
 
 def test_weights_of_partitions():

@@ -395,14 +395,14 @@ def test_predict_counts_unseen_labels_as_missing():
 # ---- The exact density ----
 
 
-def naive_single_moves(labels, clustering):
+def naive_single_moves(labels, partition):
     """Densities of all partitions in which one distinct row is in another cluster, no cluster being emptied."""
     inverse = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
     for row in np.unique(inverse):
-        (own,) = np.unique(clustering[inverse == row])
-        if (inverse[clustering == own] != row).any():
-            for c in range(clustering.max() + 1):
-                yield density(labels, np.where(inverse == row, c, clustering))
+        (own,) = np.unique(partition[inverse == row])
+        if (inverse[partition == own] != row).any():
+            for c in range(partition.max() + 1):
+                yield density(labels, np.where(inverse == row, c, partition))
 
 
 @given(label_matrices(min_objects=4, max_objects=12, min_partitions=2, missing=True), st.integers(0, 9))
@@ -460,12 +460,12 @@ def test_refinement_with_weights_and_twins():
     assert max(moved) <= model.density_trace_[-1] + 1e-9
 
 
-def _moved(labels, clustering):
+def _moved(labels, partition):
     inverse = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
     for row in np.unique(inverse):
-        for c in range(clustering.max() + 1):
-            z = np.where(inverse == row, c, clustering)
-            if len(np.unique(z)) == len(np.unique(clustering)):
+        for c in range(partition.max() + 1):
+            z = np.where(inverse == row, c, partition)
+            if len(np.unique(z)) == len(np.unique(partition)):
                 yield z
 
 

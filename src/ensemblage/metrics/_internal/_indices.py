@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_choice, format_value
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._internal import _ohl, _published
@@ -36,7 +37,7 @@ class InternalIndexInfo:
     """Whether it takes all pairs of objects."""
 
     def score(self, geometry: Geometry, variant: str) -> float:
-        """The index; NaN if it is not defined for this clustering."""
+        """The index; NaN if it is not defined for this partition."""
         if not 1 < geometry.k < geometry.n:
             return float("nan")
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -120,8 +121,9 @@ INTERNAL_INDICES: Mapping[str, InternalIndexInfo] = MappingProxyType(
 """Internal indices by name: the eighteen of Ohl & Lindsten's Table 7."""
 
 
+@renamed_parameters(clustering="partition")
 def internal_index(
-    features: ArrayLike, clustering: ArrayLike, measure: str = "silhouette", *, variant: str = "published"
+    features: ArrayLike, partition: ArrayLike, measure: str = "silhouette", *, variant: str = "published"
 ) -> float:
     """Use it to score a partition by the features alone, such as by the silhouette.
 
@@ -129,7 +131,7 @@ def internal_index(
     ----------
     features : array-like of shape (n_objects, n_features)
         Distances are Euclidean.
-    clustering : array-like of shape (n_objects,)
+    partition : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     measure : str, default "silhouette"
         A key of ``INTERNAL_INDICES``, which also tells whether greater is better.
@@ -170,7 +172,7 @@ def internal_index(
     info = INTERNAL_INDICES[check_choice(measure, "measure of internal_index", INTERNAL_INDICES)]
     check_choice(variant, "variant of internal_index", VARIANTS)
     X = check_features(features)
-    clusters, _ = code_clustering(clustering, len(X))
+    clusters, _ = code_clustering(partition, len(X))
     return info.score(geometry_of(X, clusters), variant)
 
 

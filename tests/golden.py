@@ -21,6 +21,7 @@ from time import process_time
 
 import numpy as np
 import pytest
+from former import is_former
 from limits import limit
 from sklearn.model_selection import ParameterGrid
 from strategies import few_starts, planted_labels, random_labels, usual, values_of, with_equal_rows
@@ -120,7 +121,9 @@ def tried(call, *args, **options):
 
 def learned(model):
     """Every public attribute of a fit."""
-    names = [name for name in dir(model) if name.endswith("_") and not name.startswith("_")]
+    names = [
+        name for name in dir(model) if name.endswith("_") and not name.startswith("_") and not is_former(model, name)
+    ]
     return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
 

@@ -259,7 +259,7 @@ def test_entries_on_pools_and_from_outside():
     for name in ("discotec", "aari", "silhouette"):
         chosen = solve(Entry(name, "selector", False), X, members, 2, 0)
         assert any((chosen == column).all() for column in members.T)
-    combiner = Entry("ensemblage:KMeansConsensus", "combiner", True)
+    combiner = Entry("ensemblage.consensus:KMeansConsensus", "combiner", True)
     assert adjusted_rand_score(truth, solve(combiner, X, members, 2, 0)) > 0.9
 
 

@@ -483,7 +483,7 @@ def test_labels_that_are_none_are_refused(name):
 
 def test_a_class_is_tried_on_features_or_on_labels():
     assert try_outside(Entry("test_leaderboard:Half", "clusterer", True)) == 2
-    assert try_outside(Entry("ensemblage:KMeansConsensus", "combiner", True)) == 2
+    assert try_outside(Entry("ensemblage.consensus:KMeansConsensus", "combiner", True)) == 2
     with pytest.raises(AttributeError, match="labels_"):
         try_outside(Entry("test_leaderboard:Nothing", "clusterer", False))
 

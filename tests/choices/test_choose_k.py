@@ -466,7 +466,7 @@ def test_text_frame_and_figure(choice):
     assert strengths.get_ylabel() == "prediction strength"
     assert strengths.lines[1].get_ydata().tolist() == [row.strength for row in choice.table]
     assert choice.plot("strength", ax=strengths) is strengths
-    with pytest.raises(ValueError, match=r"kind of KChoice.plot must be one of gap, criteria, strength"):
+    with pytest.raises(ValueError, match=r"kind of KChoice.plot must be one of 'gap', 'criteria', 'strength'"):
         choice.plot("pie")
 
 

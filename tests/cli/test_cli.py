@@ -149,7 +149,7 @@ def test_run_writes_all_it_promises(finished):
     assert set(summary["seconds"]) == {
         "start",
         "read",
-        "base clusterings",
+        "base partitions",
         "consensus",
         "ranking",
         "stability",

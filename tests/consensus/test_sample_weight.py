@@ -5,6 +5,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+from former import is_former
 from limits import limit
 from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
@@ -91,7 +92,7 @@ def weights_of(kind, labels):
 def learned(model):
     """What was learned and does not have an entry per object."""
     names = {name for name in {*vars(model), *dir(type(model))} if name.endswith("_") and not name.startswith("_")}
-    names -= OF_OBJECTS | {"candidates_"}
+    names -= OF_OBJECTS | {"candidates_"} | {name for name in names if is_former(model, name)}
     if isinstance(model, EvidenceAccumulation | PTA):
         names -= NOT_OF_ROWS
     return {name: getattr(model, name) for name in names if hasattr(model, name)}

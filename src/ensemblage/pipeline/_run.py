@@ -44,7 +44,7 @@ MOST_NAMED = 5
 CHOICE, CANDIDATES, MEMBERS, CONSENSUS, SECOND = (
     "number of clusters",
     "candidates",
-    "base clusterings",
+    "base partitions",
     "consensus",
     "second sample",
 )

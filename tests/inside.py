@@ -37,4 +37,4 @@ def default_plan(X, *args, **options):
     """`ConsensusClustering.plan` by its name of before 1.0, which takes numbers to choose from and resamples, too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        return ensemblage.pipeline._default_plan.default_plan(X, *args, **options)
+        return ensemblage.default_plan(X, *args, **options)

@@ -214,7 +214,7 @@ def test_figures(blobs, choice):
     assert [line.get_label() for line in choice.plot("cdf").lines] == [f"k = {row.k}" for row in choice.table]
     alone = choose_k_monti(blobs, [3, 5], n_partitions=10, n_references=0, random_state=0)
     assert len(alone.plot().lines) == 2
-    with pytest.raises(ValueError, match=r"kind of MontiChoice.plot must be one of pac, cdf, delta_area"):
+    with pytest.raises(ValueError, match=r"kind of MontiChoice.plot must be one of 'pac', 'cdf', 'delta_area'"):
         choice.plot("pie")
 
 

@@ -12,7 +12,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from strategies import planted_labels
 
 from ensemblage import Ensemble, make_consensus
-from ensemblage.base.options import NoteWarning
 from ensemblage.consensus import CSPA, MCLA, PTA, PTGP, CommunityConsensus, ConsensusModes, EvidenceAccumulation, NegMM
 from ensemblage.consensus.graphs import _negmm
 from ensemblage.metrics import coassociation, mm_index
@@ -264,8 +263,7 @@ def test_what_cannot_fit_is_refused_before_it_is_begun():
     """No pass over the pairs, no table: the size is known from the labels."""
     rows = np.arange(80_000)
     pairs = Ensemble(np.column_stack([rows % 5, rows % 16_001]))
-    with pytest.warns(NoteWarning, match="features as labels"):
-        names = Ensemble(np.column_stack([rows, rows * 7_919 % 80_000, rows % 3]))
+    names = Ensemble(np.column_stack([rows, rows * 7_919 % 80_000, rows % 3]))
     refused = [
         (CSPA(2, n_neighbors=None), pairs, "CSPA must .* = 2.1 GB. Got 101.* label rows. Give n_neighbors=100, raise"),
         (NegMM(2, max_bytes="2GB"), pairs, "NegMM must fit into max_bytes = 2.0 GB. Got 6.* 80,000 label rows. Raise"),

@@ -326,7 +326,8 @@ class BasePartitions(LabelTransformer):
         labels[sample.rows] = check_labels(_fit_predict(recipe.estimator, sample.take(X), weights), len(sample.rows))
         return labels
 
-    def _drop_failures(self, outcomes: Sequence[Partition | Failure]) -> list[Partition]:
+    def _drop_failures(self, outcomes: Sequence[Partition | Failure], depth: int = 4) -> list[Partition]:
+        """Those that were made; the caller that a warning of the others points at is ``depth`` frames above."""
         made = [outcome for outcome in outcomes if isinstance(outcome, Partition)]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
         failures_said = failures_text((failure.recipe.name, failure.error) for failure in failed)
@@ -338,7 +339,7 @@ class BasePartitions(LabelTransformer):
             raise ValueError(f"At least one base partition must succeed. All {len(failed)} failed: {failures_said}")
         if failed:
             text = f"{len(failed)} of {len(outcomes)} base partitions failed and are left out: {failures_said}"
-            warnings.warn(text, FitFailedWarning, stacklevel=4)
+            warnings.warn(text, FitFailedWarning, stacklevel=depth)
         return made
 
     def _keep(self, X: Any, partitions: Sequence[Partition]) -> None:

@@ -111,7 +111,7 @@ def write_partitions(
             make, reporting = partial(_write_one, generator, features, files), progress or generator.progress
             with fold_warnings():
                 outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, reporting)
-                names = [partition.recipe.name for partition in generator._drop_failures(outcomes)]
+                names = [partition.recipe.name for partition in generator._drop_failures(outcomes, 3)]
             files.finish(made_of, names, n_rows)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):

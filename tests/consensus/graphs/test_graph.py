@@ -199,7 +199,7 @@ BEYOND_DENSE = [
 ]
 SAME_BITS = f"""
 import hashlib, numpy as np
-from ensemblage import *
+from ensemblage.consensus import *
 for model, case in {BEYOND_DENSE!r}:
     labels = np.column_stack([np.arange(1000) // size for size in {NESTED!r}[case]])
     print(hashlib.sha256(eval(model).fit(labels).labels_).hexdigest())

@@ -595,7 +595,7 @@ def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
     [
         (
             ["init_sizes=3"],
-            r"--set must name a parameter of km: .*\. Got 'init_sizes'\. Did you mean 'init' or 'init_size'",
+            r"--set must name a parameter of km: .*\. Got 'init_sizes'\. Did you mean 'init_size' or 'init'",
         ),
         (["n_clusters=3"], r"--set must name a parameter without an option of its own\. Got n_clusters\. Use -k\."),
         (["random_state=3"], r"Use --seed\."),

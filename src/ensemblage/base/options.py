@@ -114,7 +114,7 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     long = [name for name in by_key if len(name) > 1]
     near = [typed] if typed and typed in by_key else [name for name in long if typed[1:] and name.startswith(typed)]
     if not near and typed:
-        shorter = [name for name in long if typed.startswith(name)]
+        shorter = sorted((name for name in long if typed.startswith(name)), key=lambda name: (-len(name), name))
         near = list(dict.fromkeys([*shorter, *difflib.get_close_matches(typed, long, n=3, cutoff=0.65)]))
     found = [repr(by_key[name]) for name in near[:3]]
     listed = " or ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))

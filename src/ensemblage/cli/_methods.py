@@ -102,7 +102,7 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
             continue  # which its estimator warns of
         settable = estimator.get_params().keys() - OPTIONS.keys() - ONLY_IN_PYTHON
         if name not in settable:
-            known, advice = ", ".join(sorted(settable)), suggestion(name, settable)
+            known, advice = ", ".join(sorted(settable)), suggestion(name, sorted(settable))
             raise ValueError(
                 f"--set must name a parameter of {method}: {known}. Got {name[:40]!r}. "
                 f"{advice or f'See ensemblage methods {method}.'}"

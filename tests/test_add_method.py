@@ -84,7 +84,9 @@ def test_three_files_are_enough(copy):
     told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *tests)
     assert int(re.search(r"(\d+) passed", told)[1]) > 60
     assert "MajorityVoting" in run(copy, "-c", "import ensemblage; print(ensemblage.consensus.MajorityVoting)")
-    assert "PairComponents" in run(copy, "-c", "from ensemblage import PairComponents; print(PairComponents())")
+    assert "PairComponents" in run(
+        copy, "-c", "from ensemblage.consensus import PairComponents; print(PairComponents())"
+    )
     assert run(copy, "docs/make_tables.py", "--check") == ""
 
 

@@ -54,7 +54,7 @@ print(model.labels_.tolist(), model.confidence_.tolist(), model.objective_)
 """
 DAMAGE = {
     "none": "",
-    "no decorator": "del numba.extending.intrinsic",
+    "no decorator": "import ensemblage.kernels._jit; del numba.extending.intrinsic",
     "no instruction": "del ir.IRBuilder.shuffle_vector",
     "other arguments": "ir.VectorType.__init__ = lambda self: None",
     "code that LLVM refuses": "ir.VectorType._to_string = lambda self: '<vector>'",

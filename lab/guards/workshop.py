@@ -142,7 +142,7 @@ BY_METHOD = {
     "_partition_graph": ["ncut", "graph"],
     "_mcla": ["graph", "ecpcs"],
     "_hbgf": ["graph", "lwgp", "transfer_cut", "soft"],
-    "_kcc _label_kmeans _km _density_climb": ["kmeans", "predict", "lanes"],
+    "_kcc _label_kmeans _km": ["kmeans", "predict", "lanes"],
     "_sec": ["sec"],
     "_eac _linkage _unit_linkage _lifetime": ["evidence", "lifetime", "lwgp", "names", "ecpcs"],
     "_label_similarity": ["evidence", "ecpcs", "lce"],

@@ -12,7 +12,6 @@ from . import ranking as ranking
 from . import report as report
 from . import stability as stability
 from ._version import __version__ as __version__
-from .choices._choose_k import choose_k as choose_k
 from .consensus._method import METHODS as METHODS
 from .consensus._registry import make_consensus as make_consensus
 from .consensus._saved import load as load
@@ -20,6 +19,7 @@ from .io._read import read_table as read_table
 from .labels.dask import parallel_backend as parallel_backend
 from .labels.ensemble import Ensemble as Ensemble
 from .metrics._align import compare as compare
+from .n_clusters import choose_k as choose_k
 from .pipeline._consensus_clustering import ConsensusClustering as ConsensusClustering
 from .pipeline._to_anndata import to_anndata as to_anndata
 from .profiles._profile import profile as profile

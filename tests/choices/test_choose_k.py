@@ -345,10 +345,10 @@ def test_agreement_by_hand():
 def test_features_are_prepared_as_they_are_asked_for():
     """Given as they shall be clustered, they are not copied."""
     X = np.array([[1.0, 50], [2, 90], [4, 70], [8, 10]])
-    assert _choose_k._prepare_features(X, False, None) is X
-    assert_allclose(_choose_k._prepare_features(X, True, None).std(axis=0), 1)
+    assert _choose_k.prepare_features(X, False, None) is X
+    assert_allclose(_choose_k.prepare_features(X, True, None).std(axis=0), 1)
     gapped = np.where(X == 4, np.nan, X)
-    assert_allclose(_choose_k._prepare_features(gapped, False, "median"), np.where(X == 4, 2, X))
+    assert_allclose(_choose_k.prepare_features(gapped, False, "median"), np.where(X == 4, 2, X))
 
 
 def test_the_gap_and_the_progress_of_a_small_choice():

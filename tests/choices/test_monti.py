@@ -12,9 +12,10 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.datasets import make_blobs
+from sklearn.preprocessing import StandardScaler
 from strategies import label_matrices, labels_and_clustering, planted_labels
 
-from ensemblage import Ensemble, metrics, report
+from ensemblage import Ensemble, choose_k, metrics, report
 from ensemblage.choices._monti_choice import (
     MontiRow,
     _best,
@@ -423,3 +424,74 @@ def test_the_data_count_as_one_of_the_references():
     table = [MontiRow(k, 0.0, 0.5, 0.1, 0.5, 5 - k, p, 0.0) for k, p in ((2, 1 / 4), (3, 1 / 4), (4, 2 / 4))]
     assert _best(table, 3) == 3
     assert _best(table, 0) == 2
+
+
+# -- as a method of choose_k -------------------------------------------------------------------------------------------
+
+FEW = {"n_partitions": 6, "n_references": 1, "random_state": 0}
+"""Enough to see that an option counts."""
+
+
+def by_monti(X, k_range=(2, 3), **options):
+    return choose_k(X, k_range, method="monti", **FEW | options)
+
+
+def test_choose_k_by_monti_is_that_of_the_prepared_features(blobs):
+    scaled = blobs * [1, 1000]
+    assert by_monti(blobs).table == choose_k_monti(blobs, [2, 3], **FEW).table
+    assert by_monti(scaled).table == choose_k_monti(StandardScaler().fit_transform(scaled), [2, 3], **FEW).table
+    assert by_monti(scaled, standardize=False).table == choose_k_monti(scaled, [2, 3], **FEW).table
+    assert by_monti(scaled).table != by_monti(scaled, standardize=False).table
+    gapped = np.where(blobs > 12.5, np.nan, blobs)
+    filled = np.where(np.isnan(gapped), np.nanmean(gapped, axis=0), gapped)
+    assert by_monti(gapped, impute="mean", standardize=False).table == choose_k_monti(filled, [2, 3], **FEW).table
+    with pytest.raises(ValueError, match=r"^X of choose_k .*NaN"):
+        by_monti(gapped)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("n_partitions", 9),
+        ("n_references", 2),
+        ("fraction", 0.5),
+        ("estimator", AgglomerativeClustering(linkage="single")),
+        ("reference_data", "features"),
+        ("random_state", 1),
+    ],
+)
+def test_each_option_of_choose_k_by_monti_counts(blobs, option, value):
+    found = by_monti(blobs, **{option: value})
+    assert found.table == choose_k_monti(blobs, [2, 3], **FEW | {option: value}).table
+    assert repr(found) != repr(by_monti(blobs))
+
+
+def test_defaults_of_choose_k_by_monti(blobs):
+    found = choose_k(blobs[:40], method="monti", n_partitions=2, random_state=0)
+    assert [row.k for row in found.table] == list(range(2, 11))
+    (row,) = choose_k(blobs[:40], [2], method="monti", n_partitions=2, random_state=0).table
+    assert (row.p_value * 21).is_integer()
+    assert not (row.p_value * 2).is_integer() or row.p_value == 1
+
+
+def test_progress_and_threads_of_choose_k_by_monti(blobs):
+    calls = []
+    found = by_monti(blobs, progress=lambda *done: calls.append(done), n_jobs=2)
+    assert calls[-1] == (24, 24)
+    assert found.table == by_monti(blobs, n_jobs=1).table
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "pac"}, r"method of choose_k must be one of 'criteria', 'monti'\. Got 'pac'\."),
+        ({"method": "monti", "n_splits": 3}, r"n_splits of choose_k must be left out for method='monti'\. Got 3\."),
+        ({"method": "monti", "sample_size": 50}, "sample_size of choose_k must be left out for method='monti'"),
+        ({"fraction": 0.5}, r"fraction of choose_k must be left out for method='criteria'\. Got 0\.5\."),
+        ({"estimator": AgglomerativeClustering()}, "estimator of choose_k must be left out for method='criteria'"),
+        ({"reference_data": "features"}, "reference_data of choose_k must be left out for method='criteria'"),
+    ],
+)
+def test_options_of_the_other_method_are_refused(blobs, options, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        choose_k(blobs, [2, 3], **options)

@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from ensemblage import ConsensusClustering, load, report
 from ensemblage.cli import main
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
-from ensemblage.generation import DiversePartitions, RandomKPartitions, SubspacePartitions
-from ensemblage.preprocessing import Preprocessor
+from ensemblage.generation import DiversePartitions, RandomKPartitions, ResampledPartitions, SubspacePartitions
+from ensemblage.preprocessing import FeatureBlocks, Preprocessor
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 IRIS, WINE = load_iris().data, load_wine(as_frame=True).data
@@ -384,3 +384,65 @@ def test_wrong_wishes(given, error, message):
 def test_what_cannot_be_clustered_has_no_plan():
     with pytest.raises(ValueError, match="must have no missing numbers"):
         planned(np.where(X > 8, np.nan, X))
+
+
+# -- the plan of an estimator ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"n_clusters": 3},
+        {"n_clusters": 3, "quality": "fast"},
+        {"n_clusters": 3, "selection": "consensus", "standardize": True},
+        {"n_clusters": 3, "generator": RandomKPartitions(5), "consensus": "km"},
+    ],
+)
+def test_fit_executes_what_plan_shows(given):
+    model = ConsensusClustering(**given, random_state=0)
+    assert model.plan(MIXED) == model.fit(MIXED).plan_
+    assert model.plan(MIXED) == default_plan(MIXED, **given)
+
+
+def test_the_plan_knows_of_weights():
+    model = ConsensusClustering(3, random_state=0)
+    weights = np.resize([1, 2], 60)
+    assert model.plan(X, sample_weight=weights) == model.fit(X, sample_weight=weights).plan_ != model.plan(X)
+    with pytest.raises(
+        ValueError, match=r"^sample_weight of X must be whole numbers ≥ 0, one for each of the 60 objects"
+    ):
+        model.plan(X, sample_weight=[1, 2])
+
+
+def test_the_plan_of_features_that_stay_on_disk(tmp_path):
+    points = np.random.default_rng(0).normal(size=(12_000, 3))
+    np.save(tmp_path / "X.npy", points)
+    model = ConsensusClustering(3, random_state=0)
+    stored = FeatureBlocks.open(tmp_path / "X.npy")
+    plan = model.plan(stored)
+    assert plan.n_objects == 12_000
+    assert plan == model.fit(stored).plan_
+    np.save(tmp_path / "few.npy", points[:500])
+    assert model.plan(FeatureBlocks.open(tmp_path / "few.npy")) == model.plan(points[:500])
+    with pytest.raises(
+        ValueError, match=r"^sample_weight of ConsensusClustering must be None for features that are not"
+    ):
+        model.plan(stored, sample_weight=np.ones(12_000, dtype=int))
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (ConsensusClustering(3), X[:2]),
+        (ConsensusClustering(61), X),
+        (ConsensusClustering(0), X),
+        (ConsensusClustering(3, generator=ResampledPartitions(4), noise="vote"), X),
+        (ConsensusClustering(3, impute="mean", preprocessor=Preprocessor()), X),
+    ],
+)
+def test_plan_refuses_what_fit_refuses(model, data):
+    with pytest.raises(ValueError, match=" must ") as refused:
+        model.fit(data)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(refused.value))}$"):
+        model.plan(data)

@@ -195,6 +195,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         "weak_association_threshold": "association_threshold='kmeans' of a method, which has association_threshold_",
     },
     "ensemblage.answer": {"choose_k_monti": 'choose_k(X, method="monti")', **_PLAN},
+    "ensemblage.io": {"Column": "the columns of what read_table returns"},
     "ensemblage.plotting": {
         "PALETTE": "plotting.cluster_colors",
         "association_histogram": _RECORDS,

@@ -31,6 +31,8 @@ STABLE = 0.01
 FRACTION = 0.8
 """Part of the objects in a subsample."""
 REFERENCE_DATA = "gaussian"
+MONTI_RANGE, MONTI_REFERENCES = range(2, 11), 20
+"""Numbers of clusters that are compared, and data sets without clusters."""
 _REFERENCES = ("gaussian", "unimodal", "features")
 _MOST_REFERENCES = 100_000
 
@@ -159,13 +161,13 @@ class MontiChoice:
 
 def choose_k_monti(
     X: ArrayLike | Any,
-    k_range: Iterable[int] = range(2, 11),
+    k_range: Iterable[int] = MONTI_RANGE,
     *,
     n_partitions: int = 50,
     fraction: float = FRACTION,
     estimator: Any = None,
     reference_data: str = REFERENCE_DATA,
-    n_references: int = 20,
+    n_references: int = MONTI_REFERENCES,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,

@@ -1,6 +1,6 @@
 """Intermediate results of a fitted consensus: records of a few kinds.
 
-`BaseConsensus.evidence` returns them. Report, figures, JSON and command line go by their type, so that a new method
+`BaseConsensus.diagnostics` returns them. Report, figures, JSON and command line go by their type, so that a new method
 that returns records of these kinds is explained like the others.
 """
 

@@ -47,7 +47,14 @@ from ensemblage.labels.coding import (
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.pipeline._blocks import OfAll, StoredData, check_learned
 from ensemblage.pipeline._decisions import PlanRequest, largest_asked, plan_of, takes_distances
-from ensemblage.pipeline._default_plan import PARAMETERS, check_n_clusters, check_plan, check_preparation, prepare
+from ensemblage.pipeline._default_plan import (
+    PARAMETERS,
+    Prepared,
+    check_n_clusters,
+    check_plan,
+    check_preparation,
+    prepare,
+)
 from ensemblage.pipeline._run import Data, RunResult, SecondSample, Settings, Watch, check_votes, run
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -254,21 +261,13 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         check_preparation(type(self).__name__, self.standardize, self.impute, self.preprocessor)
         if isinstance(X, FeatureBlocks):
             return self._fit_blocks(X, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
-        prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
-        preprocessor, features = prepared.preprocessor, prepared.features
+        prepared, sample_weight, plan = self._planned(X, sample_weight)
+        preprocessor = prepared.preprocessor
         self._take_preprocessor(preprocessor)
         members = getattr(preprocessor, "partitions_", [])
-        if self.generator is None and not members and isinstance(features, np.ndarray):
-            check_n_clusters(self.n_clusters, features, f"n_clusters of {type(self).__name__}", "X")
-        if self.noise == VOTE:
-            check_votes(self.generator, members)
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, features.shape[0])
-        plan = plan_of(features, preprocessor, self._request(prepared.is_anndata, sample_weight is not None))
-        check_plan(plan)
         links = {"must_link": must_link, "cannot_link": cannot_link}
         data = Data(
-            features,
+            prepared.features,
             self._members(prepared.table),
             preprocessor.n_columns_ if members else 0,
             preprocessor.category_weight if members else 1.0,
@@ -285,7 +284,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, Table or AnnData of shape (n_samples, n_features)
+        X : array-like, data frame, Table, AnnData or FeatureBlocks of shape (n_samples, n_features)
             The features.
         sample_weight : array-like of int, shape (n_samples,), optional
             How many objects each row stands for, as `fit` takes it.
@@ -319,16 +318,39 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         """
         check_parameters(self)
         check_preparation(type(self).__name__, self.standardize, self.impute, self.preprocessor)
+        if not isinstance(X, FeatureBlocks):
+            return self._planned(X, sample_weight)[2]
+        self._check_blocks(X, sample_weight=sample_weight)
+        return self.plan(X[np.arange(len(X))]) if len(X) <= MOST_WHOLE else self._planned_blocks(X)[2]
+
+    def _planned(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Prepared, NDArray[np.int64] | None, Plan]:
+        """The features of X, the checked weights of its rows, and what is decided of them before work begins."""
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
-        if sample_weight is not None:
-            check_sample_weight(sample_weight, prepared.features.shape[0])
-        request = self._request(prepared.is_anndata, sample_weight is not None)
-        plan = plan_of(prepared.features, prepared.preprocessor, request)
+        preprocessor, features = prepared.preprocessor, prepared.features
+        members = getattr(preprocessor, "partitions_", [])
+        if self.generator is None and not members and isinstance(features, np.ndarray):
+            check_n_clusters(self.n_clusters, features, f"n_clusters of {type(self).__name__}", "X")
+        if self.noise == VOTE:
+            check_votes(self.generator, members)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, features.shape[0])
+        plan = plan_of(features, preprocessor, self._request(prepared.is_anndata, weights is not None))
         check_plan(plan)
-        return plan
+        return prepared, weights, plan
 
     def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
         """Fit to features that are not in memory."""
+        self._check_blocks(X, **others)
+        if len(X) <= MOST_WHOLE:
+            return self.fit(X[np.arange(len(X))])
+        preprocessor, features, plan = self._planned_blocks(X)
+        self._take_preprocessor(preprocessor)
+        data = StoredData(features)
+        self._take_found(run(plan, data, Settings(seed_of(self.random_state), self.n_jobs), Watch(self.progress)))
+        X._nearest = data.kept, data.nearest
+        return self
+
+    def _check_blocks(self, X: FeatureBlocks, **others: Any) -> None:
+        """Refuse what needs all features in memory."""
         others |= {} if X._matrix is None else {"impute": self.impute, "preprocessor": self.preprocessor}
         for name, value in others.items():
             if value is not None:
@@ -336,18 +358,14 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
                     f"{name} of {type(self).__name__} must be None for features that are not in memory. Got "
                     f"{format_value(value)}. Leave it out, or fit an array."
                 )
-        if len(X) <= MOST_WHOLE:
-            return self.fit(X[np.arange(len(X))])
+
+    def _planned_blocks(self, X: FeatureBlocks) -> tuple[Preprocessor, Any, Plan]:
+        """The fitted preprocessor, the features that it makes of X, and what is decided of them."""
         preprocessor = self._own_preprocessor()
-        features = preprocessor._fit_blocks(X)
-        self._take_preprocessor(preprocessor)
-        request = self._request(False, False)
+        features, request = preprocessor._fit_blocks(X), self._request(False, False)
         plan = plan_of(features, preprocessor, request)
         check_learned(plan, largest_asked(request))
-        data = StoredData(features)
-        self._take_found(run(plan, data, Settings(seed_of(self.random_state), self.n_jobs), Watch(self.progress)))
-        X._nearest = data.kept, data.nearest
-        return self
+        return preprocessor, features, plan
 
     def _clustering_of(self, features: FeatureBlocks) -> OfAll:
         """What every object of the features gets; `FeatureBlocks` asks for it."""

@@ -23,7 +23,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
 from ensemblage.choices._choice_records import KChoice
-from ensemblage.choices._choose_k import FEW, choose_k, too_few_rows
+from ensemblage.choices._choose_k import FEW, by_criteria, prepare_features, too_few_rows
 from ensemblage.choices._chooser import LearnedSelection, choose_candidate, learned_weights, weigh_again
 from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import Assignment
@@ -269,7 +269,7 @@ def choose(plan: Plan, data: Data, settings: Settings, watch: Watch) -> Number:
     if plan.chooses_k:
         with watch.step(CHOICE) as progress:
             how: dict[str, Any] = {"n_jobs": settings.n_jobs, "random_state": settings.seed, "progress": progress}
-            choice = choose_k(data.features, plan.k_range, standardize=False, **how)
+            choice = by_criteria(prepare_features(data.features, False, None), plan.k_range, **how)
     chosen = candidates(plan, data, settings, watch, made) if plan.is_learned else None
     if (found := choice or chosen) is not None:
         watch.announce(found.sentence)

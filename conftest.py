@@ -209,13 +209,11 @@ def no_figures(monkeypatch):
 @pytest.fixture(autouse=True, scope="module")
 def less_than_usual(request):
     """No figures and few references in the files that say so; few resamples of ``run`` in all that do not."""
-    from ensemblage import choose_k
-
     with pytest.MonkeyPatch.context() as patch:
         if request.path.name in WITHOUT_FIGURES:
             leave_out_figures(patch)
         if request.path.name in FEW_REFERENCES:
-            patch.setitem(choose_k.__kwdefaults__, "n_references", 19)
+            patch.setattr("ensemblage.choices._choose_k.N_REFERENCES", 19)
         if request.path.name not in OWN_RESAMPLES:
             patch.setattr("ensemblage.pipeline._decisions.N_RESAMPLES", 2)
         yield

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_choice, format_value
 from ensemblage.choices._choice_records import KChoice
-from ensemblage.choices._choose_k import N_REFERENCES, N_SAMPLE, N_SPLITS, by_criteria, prepare_features
+from ensemblage.choices._choose_k import N_SAMPLE, N_SPLITS, by_criteria, prepare_features
 from ensemblage.choices._choose_resolution import choose_resolution
 from ensemblage.choices._monti_choice import (
     FRACTION,
@@ -236,7 +236,7 @@ def choose_k(
     return by_criteria(
         features,
         k_range,
-        n_references=N_REFERENCES if n_references is None else n_references,
+        n_references=n_references,
         n_splits=n_splits,
         n_partitions=n_partitions,
         sample_size=sample_size,

@@ -80,7 +80,7 @@ def by_criteria(
     features: Any,
     k_range: Iterable[int] | None = None,
     *,
-    n_references: int = N_REFERENCES,
+    n_references: int | None = None,
     n_splits: int = N_SPLITS,
     n_partitions: int = 50,
     sample_size: int = N_SAMPLE,
@@ -96,6 +96,7 @@ def by_criteria(
     name = "choose_k"
     with features_checked("X of choose_k", features):
         data = check_array(features, dtype=np.float64, ensure_min_samples=4)
+    n_references = N_REFERENCES if n_references is None else n_references
     check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)
     check_whole(n_splits, f"n_splits of {name}", 1, MOST_TASKS)
     check_whole(n_partitions, f"n_partitions of {name}", 2, MOST_TASKS)

@@ -69,7 +69,7 @@ def test_how_long_the_rest_takes(told_of_the_rest):
     """It is judged after the first step."""
     said = told_of_the_rest(12, (0, 0), (5, 1), (20, 2), (35, 3), (200, 7))
     assert said == ["base partitions: 3 of 12 done in 35 s, the rest takes about 2 min"]
-    assert told_of_the_rest(5, (30, 5)) == []
+    assert told_of_the_rest(4, (1, 1), (5, 2), (30, 4)) == []
 
 
 def test_compiling_is_no_part_of_the_pace(told_of_the_rest):

@@ -325,6 +325,19 @@ def test_indicators_are_dense():
     assert isinstance(Preprocessor().fit_transform(frame), np.ndarray)
 
 
+def test_categories_are_counted_block_by_block():
+    codes = np.random.default_rng(0).integers(0, [4, 2, 3], (50, 3)).astype(float)
+    codes[7] = np.nan
+    whole, parts = CategoryEncoder().fit(codes), CategoryEncoder()
+    for block in (codes[:2], codes[2:9], codes[9:]):
+        parts.partial_fit(block)
+    for found, expected in zip(parts.finish().shares_, whole.shares_, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    names = whole.get_feature_names_out(["a", "b", "c"])
+    assert list(names) == ["a_0", "a_1", "a_2", "a_3", "b_1", "c_0", "c_1", "c_2"]
+    assert len(names) == whole.transform(codes).shape[1]
+
+
 def test_two_categories_stay_beside_a_missing_one():
     encoded = CategoryEncoder().fit(np.array([[0.0, 0], [1, 1]])).transform(np.array([[0, np.nan], [1, 0]]))
     np.testing.assert_array_equal(encoded, [[-1, 0], [1, -1]])

@@ -215,6 +215,22 @@ def test_a_saved_model_knows_the_parts(both, folder, tmp_path):
     assert_array_equal(again.predict(new), expected.predict(new))
 
 
+@pytest.mark.parametrize("options", [{}, {"impute": "median", "standardize": False}, {"dates": "parts"}])
+def test_the_transformer_of_parts_is_that_of_the_table(options, folder, frame):
+    """It is fitted by blocks, and its steps are frozen."""
+    features, stored, expected = FeatureBlocks.open(folder), Preprocessor(**options), Preprocessor(**options)
+    made = stored._fit_blocks(features)
+    assert_array_equal(made[np.arange(N)], expected.fit_transform(frame))
+    cells = stored._cells_of(features).rows[np.arange(N)]
+    assert_array_equal(stored.transformer_.transform(cells), expected.transformer_.transform(cells))
+    names = stored.transformer_.get_feature_names_out()
+    assert_array_equal(names, expected.transformer_.get_feature_names_out())
+    assert len(names) == made.shape[1]
+    found = [(name, repr(step.estimator), places) for name, step, places in stored.transformer_.transformers_]
+    assert found == [(name, repr(step), places) for name, step, places in expected.transformer_.transformers_]
+    assert_array_equal(stored.transformer_.fit(cells[:5]).transform(cells), expected.transformer_.transform(cells))
+
+
 def test_few_objects_are_all_clustered(frame, tmp_path):
     features, model, expected = fitted_both(write_parts(tmp_path / "few", frame[:900]))
     assert_array_equal(features.clusters(model), expected.labels_)

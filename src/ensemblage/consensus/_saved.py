@@ -122,6 +122,7 @@ PARTS = {
         ("decomposition", "NMF"),
         ("decomposition", "PCA"),
         ("decomposition", "TruncatedSVD"),
+        ("frozen", "FrozenEstimator"),
         ("impute", "KNNImputer"),
         ("impute", "SimpleImputer"),
         ("mixture", "BayesianGaussianMixture"),

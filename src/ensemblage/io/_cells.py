@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline, make_pipeline
 
-from ensemblage.io._feature_sources import FeatureSource, MemoryFeatures, StoredFeatures
-from ensemblage.io._scaling import BlockScaler, CategoryEncoder, add_rows
+from ensemblage.io._feature_sources import FeatureSource, MemoryFeatures, StoredFeatures, as_floats
+from ensemblage.io._scaling import add_rows
 from ensemblage.labels.disk import Scratch, StoredRows, write_array
 
 if TYPE_CHECKING:
@@ -132,48 +134,27 @@ class Cells:
     def fit(self, transformer: Any, n_features: int) -> FeatureSource:
         """Fit a ColumnTransformer to the cells; the features that it makes of them.
 
-        Cells that are not in memory: it is fitted to a few rows, and then each of its steps to all cells.
+        Cells that are not in memory: its steps are fitted block by block, and frozen; then one row makes it fitted.
         """
         if isinstance(self.rows, MemoryFeatures):
             return MemoryFeatures(np.ascontiguousarray(transformer.fit_transform(self.X)))
-        transformer.fit(self._few_rows())
-        for i, (name, step, places) in enumerate(transformer.transformers_):
-            if name != "remainder":
-                columns = np.arange(len(self.names))[places].tolist()
-                transformer.transformers_[i] = name, self._fit_step(step, columns), places
+        steps = [
+            (name, FrozenEstimator(self._fitted(step, np.arange(len(self.names))[places].tolist())), places)
+            for name, step, places in transformer.transformers
+        ]
+        transformer.set_params(transformers=steps).fit(self.rows[[0]])
         return self.rows.transformed(Transformed(transformer), n_features)
 
-    def _few_rows(self) -> NDArray[np.float64]:
-        """Some rows in which the least and the largest value of each column occur, and every category."""
-        low, high = self.bounds
-        codes = [high[j] for j, kind in enumerate(self.kinds) if kind == "category"]
-        row = np.arange(2 + int(max(codes, default=0)))[:, None]
-        is_category = np.array(self.kinds) == "category"
-        return np.where(is_category, np.minimum(row, high), np.where(row % 2, high, low))
-
-    def _fit_step(self, step: Any, columns: list[int]) -> Any:
-        """What fills the gaps of some columns and what scales them, or one of these."""
-        steps = [part for _, part in step.steps] if hasattr(step, "steps") else [step]
-        filled, scaler = steps[0] if len(steps) > 1 else None, steps[-1]
-        if filled is not None:
-            each = [clone(filled).fit(self.column(j)[:, None]) for j in columns]
-            filled.statistics_ = np.concatenate([one.statistics_ for one in each])
-        if isinstance(scaler, CategoryEncoder):
-            scaler.shares_ = []
-            for i, j in enumerate(columns):
-                codes = self.column(j)
-                if filled is not None:
-                    codes = np.where(np.isnan(codes), filled.statistics_[i], codes)
-                scaler.shares_ += clone(scaler).fit(codes[:, None]).shares_
-        elif isinstance(scaler, BlockScaler):
-            rows = self.rows.columns(columns)
-            if filled is not None:
-                rows = rows.transformed(Transformed(filled), len(columns))
-            scaler = rows.fold(add_rows, clone(scaler), self.rows.by_column).finish()
-        if filled is None:
-            return scaler
-        step.steps[-1] = step.steps[-1][0], scaler
-        return step
+    def _fitted(self, step: Any, columns: list[int]) -> Any:
+        """A step that was fitted to some columns; what fills their gaps, to one column after the other."""
+        rows = self.rows.columns(columns)
+        if not isinstance(step, Pipeline):
+            return fitted_by_blocks(step, rows)
+        filling, scaler = (part for _, part in step.steps)
+        fills = [clone(filling).fit(self.column(j)[:, None]).statistics_ for j in columns]
+        filling = clone(filling).fit(as_floats(np.transpose(fills)))  # the fills of a single row are the row
+        filled = rows.transformed(Transformed(filling), len(columns))
+        return make_pipeline(filling, fitted_by_blocks(scaler, filled))
 
 
 @dataclass(frozen=True)
@@ -184,6 +165,12 @@ class Transformed:
 
     def __call__(self, block: NDArray[Any]) -> NDArray[np.float64]:
         return np.ascontiguousarray(self.transformer.transform(block), dtype=np.float64)
+
+
+def fitted_by_blocks(step: Any, rows: FeatureSource) -> Any:
+    """A copy of a step that was fitted to rows, wherever they lie; a function has nothing to fit."""
+    step = clone(step)
+    return rows.fold(add_rows, step, rows.by_column).finish() if hasattr(step, "partial_fit") else step
 
 
 class Values(NamedTuple):

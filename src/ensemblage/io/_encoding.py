@@ -33,6 +33,7 @@ from ensemblage.io._scaling import (
     BLOCKS,
     Options,
     check_sizes,
+    fitted_steps,
     level_codes,
     levels_of,
     n_indicators,
@@ -294,8 +295,8 @@ def _uses_with_gaps(
 def _fills(transformer: Any, n: int) -> dict[int, float]:
     """By the place of a column what its missing cells are filled with, where that is one number."""
     found: dict[int, float] = {}
-    for _, step, places in transformer.transformers_:
-        imputed: Any = step.steps[0][1] if hasattr(step, "steps") else None
+    for block, _, places in transformer.transformers_:
+        imputed = fitted_steps(transformer, block)[0]
         if hasattr(imputed, "statistics_"):
             found |= dict(zip(np.arange(n)[places].tolist(), imputed.statistics_.tolist(), strict=True))
     return found

@@ -94,7 +94,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     n_columns_ : int
         How many columns the features are made of.
     transformer_ : ColumnTransformer
-        From the columns as numbers to features.
+        From the columns as numbers to features. Its steps are frozen if the features were not in memory.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where the columns have names.

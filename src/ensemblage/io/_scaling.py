@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ensemblage.base.options import Message, Option
@@ -42,6 +45,16 @@ LARGEST = 1e150
 """Its square is a number."""
 
 
+class BlockStep(Protocol):
+    """What is fitted to block after block."""
+
+    def partial_fit(self, X: Any) -> Any:
+        """Add a block of rows."""
+
+    def finish(self) -> Any:
+        """What follows from all of them."""
+
+
 class BlockScaler(StandardScaler):  # type: ignore[misc]
     """Mean 0, deviation 1. Sums over fixed blocks of rows, added in order: bitwise identical in memory and on disk."""
 
@@ -57,18 +70,18 @@ class BlockScaler(StandardScaler):  # type: ignore[misc]
         return self
 
 
-def add_rows(scaler: BlockScaler, block: NDArray[Any], by_column: bool = False) -> BlockScaler:
-    """The scaler that knows a block of rows, too; `SUM_ROWS` divides the rows before it.
+def add_rows(step: BlockStep, block: NDArray[Any], by_column: bool = False) -> BlockStep:
+    """The step that knows a block of rows, too; `SUM_ROWS` divides the rows before it.
 
     Few rows are one block in memory. Those of an array are added column by column there, as ColumnTransformer selects
     them, and those of a table row by row: see `FeatureSource.by_column`.
     """
-    scaler = deepcopy(scaler)
-    are_all = not hasattr(scaler, "n_samples_seen_") and len(block) < SUM_ROWS
+    step = deepcopy(step)
+    are_all = not hasattr(step, "n_samples_seen_") and len(block) < SUM_ROWS
     in_order = np.asfortranarray if by_column and are_all else np.ascontiguousarray
     for rows in row_blocks(len(block), SUM_ROWS):
-        scaler.partial_fit(in_order(block[rows]))
-    return scaler
+        step.partial_fit(in_order(block[rows]))
+    return step
 
 
 class Ends(NamedTuple):
@@ -196,14 +209,19 @@ def scaler_of(standardize: bool | str, only_numbers: bool) -> Any:
     """What scales numbers, not fitted; "auto" keeps scales only if every clustered column is numeric."""
     if standardize == AUTO and only_numbers:
         return AlikeScaler()
-    return BlockScaler() if standardize else FunctionTransformer()
+    return BlockScaler() if standardize else FunctionTransformer(feature_names_out="one-to-one")
+
+
+def fitted_steps(transformer: Any, block: str) -> list[Any]:
+    """Of a ColumnTransformer: what fills the gaps of a block of columns, if anything does, and what scales them."""
+    step = transformer.named_transformers_.get(block)
+    step = step.estimator if isinstance(step, FrozenEstimator) else step
+    return [part for _, part in step.steps] if isinstance(step, Pipeline) else [step]
 
 
 def scaling_note(transformer: Any, names: Sequence[str]) -> str:
     """What a fitted ColumnTransformer did to the scales of numbers, of columns of these names, "" if nothing."""
-    steps = dict(getattr(transformer, "named_transformers_", {}))
-    scaler: Any = steps.get("numbers")
-    scaler = scaler[-1] if hasattr(scaler, "steps") else scaler
+    scaler = fitted_steps(transformer, "numbers")[-1]
     if isinstance(scaler, FunctionTransformer):
         return ""
     return scaler.note(names) if isinstance(scaler, AlikeScaler) else STANDARDIZED
@@ -247,9 +265,22 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: NDArray[np.float64], y: Any = None) -> Self:
         """Take the shares of the codes 0, 1, ... in each column; every code up to the largest occurs."""
-        counts = [np.bincount(codes[~np.isnan(codes)].astype(np.intp)) for codes in X.T]
-        self.shares_ = [count / count.sum() for count in counts]
-        self.n_features_in_ = X.shape[1]
+        return self.partial_fit(X).finish()
+
+    def partial_fit(self, X: NDArray[np.float64], y: Any = None) -> Self:
+        """Count the codes of a block of rows."""
+        known = getattr(self, "_counts", [np.zeros(0, dtype=np.intp)] * X.shape[1])
+        filled = (codes[~np.isnan(codes)].astype(np.intp) for codes in X.T)
+        self._counts = [np.bincount(codes, minlength=len(count)) for codes, count in zip(filled, known, strict=True)]
+        for counts, count in zip(self._counts, known, strict=True):
+            counts[: len(count)] += count
+        return self
+
+    def finish(self) -> Self:
+        """Take the shares, after the last block."""
+        self.shares_ = [count / count.sum() for count in self._counts]
+        self.n_features_in_ = len(self._counts)
+        del self._counts
         return self
 
     def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -262,6 +293,12 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):
             encoded[known, end : end + table.shape[1]] = table[codes[known].astype(np.intp)]
             end += table.shape[1]
         return encoded
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Of each column and code, as in ``x0_2``; of two codes the second."""
+        given = [f"x{j}" for j in range(self.n_features_in_)] if input_features is None else input_features
+        codes = (range(len(shares))[-n_indicators(len(shares)) :] for shares in self.shares_)
+        return np.array([f"{name}_{code}" for name, of in zip(given, codes, strict=True) for code in of], dtype=object)
 
     def _indicators(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """(q, number of columns) the row of each level."""
@@ -298,7 +335,6 @@ def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1, fil
     together.
     """
     from sklearn.compose import ColumnTransformer
-    from sklearn.pipeline import make_pipeline
 
     scalers = {
         "numbers": scaler_of(options.standardize, set(kinds) == {"number"}),
@@ -327,7 +363,7 @@ def imputer(rule: str, **options: bool) -> Any:
     return NearestImputer() if rule == "knn" else SimpleImputer(strategy=rule.replace("-", "_"), **options)
 
 
-class NearestImputer(TransformerMixin, BaseEstimator):
+class NearestImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Missing numbers as the mean of the five nearest objects that have them; near as in standardised numbers."""
 
     def fit(self, X: NDArray[np.float64], y: Any = None) -> Self:

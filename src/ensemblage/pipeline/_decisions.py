@@ -32,7 +32,7 @@ from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numb
 from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.io._encoding import ColumnUse
 from ensemblage.io._preprocessor import Preprocessor
-from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits
+from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, fitted_steps, in_digits
 from ensemblage.metrics._confidence import BORDER, CORE
 
 LEAST_OBJECTS, LEAST_ASKED, LEAST_DISTINCT = 20, 6, 4
@@ -167,8 +167,7 @@ def _scaler_of_numbers(preprocessor: Preprocessor) -> Any:
     transformer = preprocessor.transformer_
     if isinstance(transformer, Pipeline):  # of a sparse matrix
         return transformer[-1]
-    scaler = dict(getattr(transformer, "named_transformers_", {})).get("numbers")
-    return scaler[-1] if isinstance(scaler, Pipeline) else scaler
+    return None if transformer is None else fitted_steps(transformer, "numbers")[-1]
 
 
 def units_of(preprocessor: Any) -> NDArray[np.float64] | None:

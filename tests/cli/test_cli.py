@@ -19,11 +19,12 @@ from shell import call, contents, fail, rows_of, run, succeed
 from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, make_consensus
-from ensemblage.cli import _analysis, _errors, _methods, _options, _run, main
+from ensemblage.cli import _errors, _methods, _options, _run, main
 from ensemblage.cli._commands import LAB_COMMANDS, LabCommand
 from ensemblage.consensus import METHODS, KMeansConsensus
 from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import verdicts
+from ensemblage.pipeline import _describe
 
 FILES = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]
 
@@ -50,7 +51,7 @@ def no_generation(monkeypatch):
 def interrupt(monkeypatch):
     """Ctrl-C once the ensemble is made; the process exits as it does, not as in real life."""
 
-    def finish(*args, **more):
+    def stop(*args, **more):
         raise KeyboardInterrupt
 
     def leave(message, received):
@@ -59,7 +60,7 @@ def interrupt(monkeypatch):
 
     monkeypatch.setattr(_errors, "_leave", leave)
     with monkeypatch.context() as patch:
-        patch.setattr(_analysis, "_finish", finish)
+        patch.setattr(_describe, "rankings_of", stop)
         yield patch
 
 

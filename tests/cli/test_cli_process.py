@@ -28,6 +28,7 @@ from ensemblage.cli import _analysis, _options, main
 from ensemblage.cli._answer import clusters_text
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.labels.disk import MARKER, Scratch
+from ensemblage.pipeline import _describe
 
 ENSEMBLAGE = [sys.executable, "-m", "ensemblage"]
 WRITTEN = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]
@@ -46,14 +47,14 @@ def ensemble(tmp_path):
 
 
 def test_compiling_is_told_once(tmp_path, ensemble, monkeypatch):
-    def compiling(*args, finish=_analysis._finish, **options):
+    def compiling(ensemble, rank=_describe.rankings_of):
         for number in range(2):
             numba.njit(lambda x, n=number: x + n)(1)
-        return finish(*args, **options)
+        return rank(ensemble)
 
     succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out")
     assert "compiling" not in succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out2").stderr
-    monkeypatch.setattr(_analysis, "_finish", compiling)
+    monkeypatch.setattr(_describe, "rankings_of", compiling)
     assert succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out3").stderr.count("compiling once") == 1
 
 

@@ -1,11 +1,11 @@
-"""The main job: read, make an ensemble, combine it, rank its members, write a folder."""
+"""The folder of an analysis: what ``ensemblage combine`` does from top to bottom, and what ``run`` shares with it."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,21 +39,21 @@ from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import KINDS, InputFile, PairFiles, errors_with_ids
 from ensemblage.consensus._saved import save_model
 from ensemblage.io._features import Features, Members
-from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.kernels._jit import on_first_compilation
-from ensemblage.pipeline._consensus_clustering import model_of
 from ensemblage.pipeline._describe import (
     COLUMNS,
     METHODS_COMPARED,
     PAGE,
     STABILITY,
+    Description,
     Wanted,
     describe,
-    modes_of,
     n_left_out,
+    rank,
     summary_of,
 )
 from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Progress, RunResult, Watch, run_on_labels
+from ensemblage.profiles._record import Profile
 from ensemblage.report._object_table import remove_objects
 from ensemblage.stability._records import MergedClusters
 
@@ -120,22 +120,189 @@ class AnalysisRequest:
     source: InputFile
     consensus: Consensus
     options: CommonOptions
+    asked: Mapping[str, Any]
+    """What the results depend on beside the source and the consensus."""
+
+    def identity(self, content: bytes) -> dict[str, Any]:
+        """All that the results depend on, where the source was read as ``content``."""
+        made_of = {"command": self.command, "ensemblage": __version__, **self.source.identity(content)}
+        return {**made_of, **self.asked, **self.consensus.identity()}
+
+
+def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
+    """Do what ``ensemblage combine`` does; the summary of the analysis."""
+    options = CommonOptions.of(settings)
+    consensus, source = Consensus.of(settings.pop("k"), settings), InputFile.of(path, settings, "missing", "noise")
+    options.check_pairs(consensus.estimator())
+    consensus.check()
+    asked = {"seed": consensus.seed, "k": consensus.k, **options.identity()}
+    with open_analysis(AnalysisRequest("combine", source, consensus, options, asked), output, overwrite) as analysis:
+        if analysis.is_finished:
+            return analysis.folder.summary
+        with analysis.seconds.spent_on("read"):
+            members = source.several_members(analysis.content)
+        options.announce_alerts(path.name, plain_alerts(members))
+        announce_notes(path.name, members.notes)
+        check_align(options.old, members.ids)
+        pairs = options.pair_files.pairs(members.ids, path.name)
+        execution = consensus.settings(align_by(options.old, members.ids))
+        watch = AnnouncedRun(analysis.seconds)
+        with errors_with_ids(members.ids):
+            found = run_on_labels(consensus.estimator(), members.ensemble, pairs, execution, watch)
+        announce_numbers(found.consensus, options.old)
+        ranking = rank(found.ensemble, watch)
+        analysis.write_clusters(found, members, found.consensus)
+        said = describe(found, members, Wanted(all_methods=options.others), execution, watch)
+        analysis.write_page(found, members, ranking, said, analysis.settings_shown(pairs))
+        analysis.write_copy()
+        return analysis.folder.summary
+
+
+# -- an open folder, and what is written into it -----------------------------------------------------------------------
+
+
+@contextmanager
+def open_analysis(request: AnalysisRequest, output: Path, overwrite: bool) -> Iterator[Analysis]:
+    """Read the source and open the folder for this analysis alone; a later command goes on from what it keeps.
+
+    Where the output is a .h5ad file, the folder is a temporary one, and the file is all that is written.
+    """
+    source, seconds = request.source, Seconds()
+    is_copy = is_annotated_copy(output)
+    if is_copy:
+        check_copy(source, output, overwrite)
+    request.consensus.announce_memory()
+    content = b"" if is_copy else source.read()
+    identity = request.identity(content)
+    place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
+    with on_first_compilation(_announce_compiling), place as folder, _interruptible(folder):
+        is_finished = folder.has(*FILES[:-1], *[PROFILE] * request.options.selective_markers)
+        if is_finished:
+            announce(f"{folder.path}: finished by an earlier run with the same settings")
+            request.options.announce_alerts(source.path.name, folder.summary.get("alerts", ()))
+        else:
+            seconds.started(folder.summary.get("seconds", {}))
+            folder.summary["seconds"] = seconds
+        yield Analysis(request, folder, content, seconds, is_finished, output if is_copy else None, overwrite)
+
+
+def _announce_compiling() -> None:
+    announce("compiling once; later commands reuse the result")
+
+
+@contextmanager
+def _interruptible(folder: Folder) -> Iterator[None]:
+    """Say what the folder keeps if the command is stopped or refused."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = [name for name in FILES if name in folder.hashes]
+        if not kept:
+            raise Interrupted(INTERRUPTED) from None
+        raise Interrupted(
+            f"Interrupted. {folder.path} keeps {', '.join(kept)}: the same command goes on from there."
+        ) from None
+    except ValueError:
+        if folder.has(ENSEMBLE) and not folder.has(LABELS):
+            announce(f"{folder.path} keeps {ENSEMBLE}: what follows with other settings goes on from there")
+        raise
 
 
 @dataclass(frozen=True)
-class Analysed:
-    """What was found, and what is still wanted."""
+class Analysis:
+    """An analysis whose folder is open."""
 
-    found: RunResult
-    objects: Features | Members
-    """What the partitions were made of."""
-    pairs: Mapping[str, NDArray[np.int64]]
-    """What the consensus keeps."""
-    wanted: Wanted
-    preprocessor: Preprocessor | None = None
-    """What makes the features of new objects, where they can be put into the partitions."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Those of the command that the data decided."""
+    request: AnalysisRequest
+    folder: Folder
+    content: bytes
+    """The source as it was read."""
+    seconds: Seconds
+    is_finished: bool
+    """Whether an earlier run has left nothing to do."""
+    copy: Path | None
+    """The .h5ad file that is written instead of a folder."""
+    overwrite: bool
+
+    def write_clusters(
+        self, found: RunResult, objects: Features | Members, model: Any, merged: MergedClusters | None = None
+    ) -> None:
+        """Write partitions, model and labels: whoever stops what takes long after them has these."""
+        with self.seconds.spent_on(WRITE):
+            if not self.folder.has(ENSEMBLE):
+                self.folder.put(ENSEMBLE, found.ensemble.save)
+            self.folder.put(MODEL, partial(save_model, forget_threads(model)))
+            self.folder.put(LABELS, lambda path: write_labels(path, objects.ids, found.consensus, merged))
+
+    def write_profile(self, found: Profile) -> None:
+        """Write the tests of the markers."""
+        with self.seconds.spent_on(WRITE):
+            self.folder.put(PROFILE, partial(write_profile, found=found))
+
+    def settings_shown(
+        self, pairs: Mapping[str, NDArray[np.int64]], decided: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The settings on the page: of ``decided``, which the data decided, None did not count.
+
+        ``pairs`` are those that the consensus keeps.
+        """
+        given = {**self.folder.identity, **(decided or {})}
+        counting = {name: v for name, v in given.items() if name not in KINDS}
+        shown = {name: v for name, v in counting.items() if not (v is None or v is False or v == [])}
+        return shown | self.request.options.pair_files.descriptions(pairs)
+
+    def write_page(
+        self,
+        found: RunResult,
+        objects: Features | Members,
+        ranking: list[Any],
+        said: Description,
+        shown: Mapping[str, Any],
+        merged: MergedClusters | None = None,
+    ) -> None:
+        """Write the page and the summary of all that was found; ``shown`` are the settings."""
+        name, folder = self.request.source.path.name, self.folder
+        with self.seconds.spent_on(PAGE):
+            summary = {
+                **summary_of(
+                    found,
+                    objects,
+                    said,
+                    ranking=ranking,
+                    merged=merged,
+                    seconds=self.seconds,
+                    settings={"file": name, **shown, "notes": "; ".join(objects.notes)},
+                    title=f"Consensus clustering of {name}",
+                    command=repeated_command(dict.fromkeys(("data", "ensemble"), self.request.source.path)),
+                ),
+                "alerts": plain_alerts(objects),
+            }
+            folder.summary = remove_objects(summary) if self.request.options.no_objects else summary
+            folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
+        folder.summary["seconds"] = self.seconds
+        folder.put_summary()
+
+    def write_copy(self) -> None:
+        """Write the .h5ad file, if that is what was asked for."""
+        if self.copy is not None:
+            with self.seconds.spent_on(WRITE):
+                write_cells(self.request.source, self.folder.path, self.copy, self.overwrite)
+
+
+def forget_threads(model: Any) -> Any:
+    """The model itself, which is from then on what it is whatever --jobs was: threads change no result, and no file."""
+    for part in (model, *(getattr(model, name, None) for name in ("generator_", "consensus_"))):
+        known = {} if part is None else part.get_params()
+        if part is not None:
+            part.set_params(**{name: None for name in known if name.rpartition("__")[2] == "n_jobs"})
+    return model
+
+
+def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:
+    """What of the data probably makes a wrong answer, as summary.json has it."""
+    return spelled_alerts(alert.as_dict() for alert in objects.alerts)
+
+
+# -- what is said meanwhile --------------------------------------------------------------------------------------------
 
 
 class AnnouncedRun(Watch):
@@ -179,145 +346,3 @@ class AnnouncedRun(Watch):
 
     def announce(self, text: str) -> None:
         announce(text)
-
-
-def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
-    """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    options = CommonOptions.of(settings)
-    wanted, source = Consensus.of(settings.pop("k"), settings), InputFile.of(path, settings, "missing", "noise")
-    options.check_pairs(wanted.estimator())
-    request = AnalysisRequest("combine", source, wanted, options)
-    asked = {"seed": wanted.seed, "k": wanted.k, **options.identity()}
-    return analyse(request, output, overwrite, asked, partial(_combined, request))
-
-
-def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> Analysed:
-    """The consensus of the partitions of a file that was read as ``content``."""
-    name = request.source.path.name
-    with seconds.spent_on("read"):
-        members = request.source.several_members(content)
-    request.options.announce_alerts(name, plain_alerts(members))
-    announce_notes(name, members.notes)
-    check_align(request.options.old, members.ids)
-    pairs = request.options.pair_files.pairs(members.ids, name)
-    wanted, old = request.consensus, request.options.old
-    settings = wanted.settings(align_by(old, members.ids))
-    with errors_with_ids(members.ids):
-        found = run_on_labels(wanted.estimator(), members.ensemble, pairs, settings, AnnouncedRun(seconds))
-    announce_numbers(found.consensus, old)
-    return Analysed(found, members, pairs, Wanted(all_methods=request.options.others))
-
-
-def analyse(
-    request: AnalysisRequest,
-    output: Path,
-    overwrite: bool,
-    asked: Mapping[str, Any],
-    make: Callable[[Folder, bytes, Seconds], Analysed],
-    n_partitions: int | None = None,
-) -> dict[str, Any]:
-    """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source.
-
-    ``asked`` is what results depend on beside the source and the consensus; ``make`` takes the folder, the bytes and
-    the durations of steps. Where the output is a .h5ad file, it is all that is written.
-    """
-    source, wanted, seconds = request.source, request.consensus, Seconds()
-    wanted.check(n_partitions)
-    if is_copy := is_annotated_copy(output):
-        check_copy(source, output, overwrite)
-    wanted.announce_memory()
-    content = b"" if is_copy else source.read()
-    made_of = {"command": request.command, "ensemblage": __version__, **source.identity(content)}
-    identity = {**made_of, **asked, **wanted.identity()}
-
-    def begin() -> None:
-        announce("compiling once; later commands reuse the result")
-
-    place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
-    with on_first_compilation(begin), place as folder, _interruptible(folder):
-        if folder.has(*FILES[:-1], *[PROFILE] * request.options.selective_markers):
-            announce(f"{folder.path}: finished by an earlier run with the same settings")
-            request.options.announce_alerts(source.path.name, folder.summary.get("alerts", ()))
-            return folder.summary
-        seconds.started(folder.summary.get("seconds", {}))
-        folder.summary["seconds"] = seconds
-        summary = _finish(folder, request, make(folder, content, seconds), seconds)
-        if is_copy:
-            with seconds.spent_on(WRITE):
-                write_cells(source, folder.path, output, overwrite)
-        return summary
-
-
-@contextmanager
-def _interruptible(folder: Folder) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        kept = [name for name in FILES if name in folder.hashes]
-        if not kept:
-            raise Interrupted(INTERRUPTED) from None
-        raise Interrupted(
-            f"Interrupted. {folder.path} keeps {', '.join(kept)}: the same command goes on from there."
-        ) from None
-    except ValueError:
-        if folder.has(ENSEMBLE) and not folder.has(LABELS):
-            announce(f"{folder.path} keeps {ENSEMBLE}: what follows with other settings goes on from there")
-        raise
-
-
-def forget_threads(model: Any) -> Any:
-    """The model itself, which is from then on what it is whatever --jobs was: threads change no result, and no file."""
-    for part in (model, *(getattr(model, name, None) for name in ("generator_", "consensus_"))):
-        known = {} if part is None else part.get_params()
-        if part is not None:
-            part.set_params(**{name: None for name in known if name.rpartition("__")[2] == "n_jobs"})
-    return model
-
-
-def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: Seconds) -> dict[str, Any]:
-    """Describe what was found and fill the folder; the summary."""
-    found, objects, watch = given.found, given.objects, AnnouncedRun(seconds)
-    settings = request.consensus.settings()
-
-    def keep(merged: MergedClusters | None) -> None:
-        with seconds.spent_on(WRITE):
-            if not folder.has(ENSEMBLE):
-                folder.put(ENSEMBLE, found.ensemble.save)
-            model = found.consensus
-            if given.preprocessor is not None:
-                model = model_of(given.preprocessor, found.generator, settings.seed, found)
-            folder.put(MODEL, partial(save_model, forget_threads(model)))
-            folder.put(LABELS, lambda path: write_labels(path, objects.ids, found.consensus, merged))
-
-    said = describe(found, objects, given.wanted, settings, watch, keep)
-    if said.profile is not None and given.wanted.selective:
-        with seconds.spent_on(WRITE):
-            folder.put(PROFILE, partial(write_profile, found=said.profile))
-    counting = {name: value for name, value in {**folder.identity, **given.settings}.items() if name not in KINDS}
-    shown = {name: value for name, value in counting.items() if not (value is None or value is False or value == [])}
-    shown |= request.options.pair_files.descriptions(given.pairs)
-    name = request.source.path.name
-    with watch.step(PAGE):
-        summary = {
-            **summary_of(
-                found,
-                objects,
-                said,
-                modes_of(found.ensemble, settings.n_jobs) if request.command == "combine" else None,
-                seconds=seconds,
-                settings={"file": name, **shown, "notes": "; ".join(objects.notes)},
-                title=f"Consensus clustering of {name}",
-                command=repeated_command(dict.fromkeys(("data", "ensemble"), request.source.path)),
-            ),
-            "alerts": plain_alerts(objects),
-        }
-        folder.summary = remove_objects(summary) if request.options.no_objects else summary
-        folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
-    folder.summary["seconds"] = seconds
-    folder.put_summary()
-    return folder.summary
-
-
-def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:
-    """What of the data probably makes a wrong answer, as summary.json has it."""
-    return spelled_alerts(alert.as_dict() for alert in objects.alerts)

@@ -16,16 +16,16 @@ from ensemblage import Ensemble, load, make_consensus
 from ensemblage.base.options import BY_CONSENSUS, LEARNED, Option
 from ensemblage.choices._plan import Plan
 from ensemblage.cli._analysis import (
-    Analysed,
+    Analysis,
     AnalysisRequest,
     AnnouncedRun,
     CommonOptions,
-    analyse,
     forget_threads,
+    open_analysis,
     plain_alerts,
 )
 from ensemblage.cli._compare import align_by, announce_numbers, check_align
-from ensemblage.cli._folder import ENSEMBLE, MODEL, Folder
+from ensemblage.cli._folder import ENSEMBLE, MODEL
 from ensemblage.cli._generation import (
     DIVERSE,
     GOWER,
@@ -47,8 +47,18 @@ from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
 from ensemblage.pipeline._decisions import PlanRequest, can_be_repeated, may_be_learned, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
-from ensemblage.pipeline._describe import Thinned, Thinning, Wanted, n_left_out, places_of_columns, split_counts
-from ensemblage.pipeline._run import GeneratedMembers, Store, run
+from ensemblage.pipeline._describe import (
+    Thinned,
+    Thinning,
+    Wanted,
+    describe,
+    merge,
+    n_left_out,
+    places_of_columns,
+    rank,
+    split_counts,
+)
+from ensemblage.pipeline._run import GeneratedMembers, RunResult, Store, run
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -57,25 +67,34 @@ CHOSEN = "km"
 def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     request = RunRequest.of(data, settings)
-    if annotate:
-        check_annotated(request.source, output)
-    if request.merges:
-        check_folder(output, "--merge-unsupported")
-    if request.options.selective_markers:
-        check_folder(output, "--selective-markers")
-    request.check_pairs()
-    summary = analyse(
-        AnalysisRequest("run", request.source, request.consensus, request.options),
-        output,
-        overwrite,
-        request.identity(),
-        partial(_analysed, request),
-        request.n_partitions,
-    )
+    request.check(output, annotate)
+    source, options = request.source, request.options
+    common = AnalysisRequest("run", source, request.consensus, options, request.identity())
+    with open_analysis(common, output, overwrite) as analysis:
+        if not analysis.is_finished:
+            features, thinned = _read_features(request, analysis)
+            decisions = _decide(request, features)
+            features, generation, pairs = decisions.features, decisions.generation, decisions.pairs
+            execution = decisions.consensus.settings(align_by(options.old, features.ids))
+            watch, store = AnnouncedRun(analysis.seconds, generation), FolderStore(analysis, decisions)
+            with errors_with_ids(features.ids):
+                found = run(decisions.plan, generation.data(features, pairs), execution, watch, store)
+            features = generation.announce_fewer(data.name, features, found.ensemble, store.generator_of(found))
+            announce_numbers(found.consensus, options.old)
+            ranking = rank(found.ensemble, watch)
+            merged = merge(found.consensus, features, execution, watch) if request.merges else None
+            analysis.write_clusters(found, features, store.model_of(found), merged)
+            said = describe(found, features, request.wanted(thinned), execution, watch)
+            if options.selective_markers and said.profile is not None:
+                analysis.write_profile(said.profile)
+            shown = analysis.settings_shown(pairs, request.settings_used(decisions, found.number.k))
+            analysis.write_page(found, features, ranking, said, shown, merged)
+            analysis.write_copy()
+    summary = analysis.folder.summary
     if annotate:
         seconds = summary["seconds"]
         with seconds.spent_on(WRITE) if isinstance(seconds, Seconds) else nullcontext():  # else of an earlier run
-            written = write_annotated(request.source, output, overwrite)
+            written = write_annotated(source, output, overwrite)
         announce(f"{written}: the table with what was found beside")
     return summary
 
@@ -139,15 +158,17 @@ class RunRequest:
         """The largest number of clusters that is asked for."""
         return _largest_k(self.k, self.k_range)
 
-    @property
-    def n_partitions(self) -> int | None:
-        """Of the ensemble, if that is known before the work begins."""
-        return self.generation.partitions if self.generation.generator in INDEPENDENT else None
-
-    def check_pairs(self) -> None:
-        """Refuse before the work what cannot keep must-link and cannot-link pairs."""
+    def check(self, output: Path, annotate: bool) -> None:
+        """Refuse before the work what cannot be written, or cannot keep must-link and cannot-link pairs."""
+        if annotate:
+            check_annotated(self.source, output)
+        if self.merges:
+            check_folder(output, "--merge-unsupported")
+        if self.options.selective_markers:
+            check_folder(output, "--selective-markers")
         if self.options.pair_files:
             self.options.check_pairs(replace(self.consensus, k=2).estimator())
+        self.consensus.check(self.generation.partitions if self.generation.generator in INDEPENDENT else None)
 
     def plan_request(self) -> PlanRequest:
         """What the plan gets of it."""
@@ -189,11 +210,27 @@ class RunRequest:
         asked |= {"selection": LEARNED} if self.plan_request().selection == LEARNED else {}
         return {**self.generation.identity(), **asked}
 
-    def settings_used(self, generation: Generation, consensus: Consensus) -> dict[str, Any]:
-        """The settings that the data decided, None for those that did not count."""
+    def settings_used(self, decisions: Decisions, k: int | None) -> dict[str, Any]:
+        """The settings that the data decided, None for those that did not count; k clusters were found."""
+        generation, consensus = decisions.generation, replace(decisions.consensus, k=k)
+        if generation.generator == DIVERSE:
+            generation = replace(generation, k=k)
         unused = [*self.generation.identity(), "diverse_k"] if generation.generator == RANDOM_K else []
         unused += ["diverse_k"] if generation.generator == SCALED else ["selection"]
         return {"k": self.k, **dict.fromkeys(unused), **generation.identity(), **consensus.identity()}
+
+    def wanted(self, thinned: Thinned | None) -> Wanted:
+        """What is said of the clusters; ``thinned`` are the counts that were split."""
+        source, options = self.source, self.options
+        return Wanted(
+            resamples_are_asked=self.n_resamples is not None,
+            all_methods=options.others,
+            without_columns=options.without_columns,
+            selective=options.selective_markers,
+            described_by=source.described_by,
+            left_out=(source.truth_column, *source.drop_columns),
+            thinned=thinned,
+        )
 
 
 def _largest_k(k: int | None, k_range: tuple[int, int] | None) -> int | None:
@@ -227,6 +264,21 @@ def _thinning_of(settings: dict[str, Any]) -> Thinning | None:
 # -- what is done with a table -----------------------------------------------------------------------------------------
 
 
+def _read_features(request: RunRequest, analysis: Analysis) -> tuple[Features, Thinned | None]:
+    """What is clustered; and the counts that markers are tested on, where those that are clustered were split."""
+    source, name = request.source, request.source.path.name
+    with analysis.seconds.spent_on("read"):
+        if request.thinning is None:
+            features, thinned = source.features(analysis.content), None
+        else:
+            table, seed = source.features_table(analysis.content), request.generation.seed
+            first, thinned = split_counts(table, request.thinning, seed, **source.roles())
+            features = source.features_of(first)
+    request.options.announce_alerts(name, plain_alerts(features))
+    announce_notes(name, features.notes)
+    return features, thinned
+
+
 @dataclass(frozen=True)
 class Decisions:
     """What is done with the features of a table."""
@@ -241,57 +293,8 @@ class Decisions:
     consensus: Consensus
 
 
-def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seconds) -> Analysed:
-    """What a run finds of a table that was read as ``content``."""
-    name = request.source.path.name
-    with seconds.spent_on("read"):
-        features, thinned = _read_features(request, content)
-    request.options.announce_alerts(name, plain_alerts(features))
-    announce_notes(name, features.notes)
-    decisions = _decide(request, features)
-    plan, generation, features = decisions.plan, decisions.generation, decisions.features
-    n_columns = len(places_of_columns(features)) if request.options.without_columns else 0
-    announce(plan_text(plan, generation, n_left_out(n_columns)))
-    by_distance = generation.generator == GOWER
-    store = FolderStore(folder, None if by_distance else decisions.preprocessor, generation.seed, seconds)
-    data = generation.data(features, decisions.pairs)
-    consensus = decisions.consensus
-    settings = consensus.settings(align_by(request.options.old, features.ids))
-    with errors_with_ids(features.ids):
-        found = run(plan, data, settings, AnnouncedRun(seconds, generation), store)
-    generator = None if store.preprocessor is None else found.generator
-    features = generation.announce_fewer(name, features, found.ensemble, generator)
-    announce_numbers(found.consensus, request.options.old)
-    k = found.number.k
-    if generation.generator == DIVERSE:
-        generation = replace(generation, k=k)
-    asked, source = request.options, request.source
-    wanted = Wanted(
-        merges=request.merges,
-        resamples_are_asked=request.n_resamples is not None,
-        all_methods=asked.others,
-        without_columns=asked.without_columns,
-        selective=asked.selective_markers,
-        described_by=source.described_by,
-        left_out=(source.truth_column, *source.drop_columns),
-        thinned=thinned,
-    )
-    of_data = request.settings_used(generation, replace(consensus, k=k))
-    return Analysed(found, features, decisions.pairs, wanted, store.preprocessor, of_data)
-
-
-def _read_features(request: RunRequest, content: bytes) -> tuple[Features, Thinned | None]:
-    """What is clustered; and the counts that markers are tested on, where those that are clustered were split."""
-    source = request.source
-    if request.thinning is None:
-        return source.features(content), None
-    table, seed = source.features_table(content), request.generation.seed
-    first, thinned = split_counts(table, request.thinning, seed, **source.roles())
-    return source.features_of(first), thinned
-
-
 def _decide(request: RunRequest, features: Features) -> Decisions:
-    """The plan for features and who executes it, refused where the data do not allow it."""
+    """The plan for features and who executes it, announced, or refused where the data do not allow it."""
     name = request.source.path.name
     preprocessor = Preprocessor._of(features, request.source.given_roles, request.source.missing_codes)
     check_n_clusters(request.most, features.X, "-k", name)
@@ -309,6 +312,8 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     if consensus.chosen:
         plan = with_consensus(plan, make_consensus(consensus.method, **consensus.chosen))
     check_plan(plan, is_weighted=bool(features.members and features.n_columns))
+    n_columns = len(places_of_columns(features)) if request.options.without_columns else 0
+    announce(plan_text(plan, generation, n_left_out(n_columns)))
     return Decisions(features, preprocessor, pairs, plan, generation, consensus)
 
 
@@ -327,10 +332,12 @@ def _check_repeats(request: RunRequest, features: Features, plan: Plan, generati
 class FolderStore(Store):
     """Keeps partitions in the folder of a run, with what puts new objects into them."""
 
-    def __init__(self, folder: Folder, preprocessor: Preprocessor | None, seed: int, seconds: Seconds) -> None:
-        self.preprocessor = preprocessor
-        """None where no new objects can be put into them: of distances, and of an older version."""
-        self._folder, self._seed, self._seconds = folder, seed, seconds
+    def __init__(self, analysis: Analysis, decisions: Decisions) -> None:
+        self._folder, self._seconds = analysis.folder, analysis.seconds
+        self._seed = decisions.generation.seed
+        by_distance = decisions.generation.generator == GOWER
+        self._preprocessor = None if by_distance else decisions.preprocessor
+        """None where no new objects can be put into them: of distances, and where `load` finds them without a model."""
 
     def load(self) -> GeneratedMembers | None:
         folder = self._folder
@@ -341,13 +348,23 @@ class FolderStore(Store):
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         if isinstance(earlier, ConsensusClustering):
             return GeneratedMembers(ensemble, earlier.generator_)
-        self.preprocessor = None
+        self._preprocessor = None
         return GeneratedMembers(ensemble, None)
 
     def save(self, members: GeneratedMembers) -> None:
         with self._seconds.spent_on(WRITE):
-            if self.preprocessor is not None:
-                model = forget_threads(model_of(self.preprocessor, members.generator, self._seed))
+            if self._preprocessor is not None:
+                model = forget_threads(model_of(self._preprocessor, members.generator, self._seed))
                 # Not compressed: it is written again, with the consensus.
                 self._folder.put(MODEL, partial(save_model, model, is_compressed=False))
             self._folder.put(ENSEMBLE, members.ensemble.save)
+
+    def generator_of(self, found: RunResult) -> Any:
+        """What puts new objects into the partitions, if anything can."""
+        return None if self._preprocessor is None else found.generator
+
+    def model_of(self, found: RunResult) -> Any:
+        """The model that is saved: of tables if new objects can be put into the partitions, else of their labels."""
+        if self._preprocessor is None:
+            return found.consensus
+        return model_of(self._preprocessor, found.generator, self._seed, found)

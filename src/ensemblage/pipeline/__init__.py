@@ -5,7 +5,7 @@
 1. plan: `plan_of` in `_decisions` decides all that can be decided before work begins.
 2. candidates, choose, make, combine, certify: `run` in `_run`. Features lie in memory or, of `_blocks`, elsewhere.
    What certifies is there, too: a second sample.
-3. describe: `describe` and `summary_of` in `_describe`, with refits; what is not in memory in `_blocks`.
+3. describe: `rank`, `merge`, `describe` and `summary_of` in `_describe`, with refits; `_blocks` has its own.
    Markers of counts are tested on parts that were not clustered: `split_counts` makes them before 1.
 4. save: `model_of` in `_consensus_clustering`, and `save_model` in `consensus._saved`.
 

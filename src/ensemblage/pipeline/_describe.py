@@ -1,7 +1,8 @@
 """What is said of clusters that were found: their partitions in order, their stability, what sets them apart.
 
-`describe` takes the steps in the order in which the page needs them; `summary_of` makes the page's dict of the results.
-For the stability, the analysis is made again: on resamples of the objects, and without each column in turn.
+`rank` and `merge` come first: they are quick, and labels.csv has what `merge` finds. `describe` takes long: for the
+stability the analysis is made again, on resamples of the objects, and without each column in turn. `summary_of` makes
+the page's dict of all results.
 `split_counts` comes before an analysis whose clusters are described by counts that it has not seen.
 """
 
@@ -88,10 +89,8 @@ class Thinned(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is asked beside the clusters."""
+    """What `describe` is asked for."""
 
-    merges: bool = False
-    """Whether clusters are merged whose splits no test supports."""
     resamples_are_asked: bool = False
     """Whether somebody asked for their number, and not the plan alone."""
     all_methods: bool = False
@@ -107,33 +106,39 @@ class Wanted(NamedTuple):
     thinned: Thinned | None = None
 
 
-class PageResults(NamedTuple):
-    """The results by the parameters of `report.summarize`; None what was not asked for."""
+class Description(NamedTuple):
+    """What `describe` finds, by the parameters of `report.summarize`; None what was not asked for."""
 
-    ranking: list[Any]
-    merged: MergedClusters | None
     cluster_stability: ClusterStability | None
     method_comparison: MethodComparison | None
     profile: Profile | None
     without_columns: dict[str, float] | None
+    modes: ConsensusModes | None
+
+
+def rank(ensemble: Ensemble, watch: Watch) -> list[Any]:
+    """The partitions in order, by every criterion of the page."""
+    with watch.step(RANKING):
+        return rankings_of(ensemble)
+
+
+def merge(consensus: Any, features: Features, settings: Settings, watch: Watch) -> MergedClusters:
+    """The clusters after unsupported splits are merged; they keep their shown numbers."""
+    with watch.step(SPLITS):
+        merged = merge_unsupported(numbered(consensus), features.X, random_state=settings.seed)
+    watch.announce(merged.sentence)
+    if merged.support.note:
+        watch.announce(merged.support.note)
+    return merged
 
 
 def describe(
-    found: RunResult,
-    objects: Features | Members,
-    wanted: Wanted,
-    settings: Settings,
-    watch: Watch,
-    keep: Callable[[MergedClusters | None], None] = lambda merged: None,
-) -> PageResults:
-    """What is said of the clusters; ``keep`` is called before what takes long."""
+    found: RunResult, objects: Features | Members, wanted: Wanted, settings: Settings, watch: Watch
+) -> Description:
+    """What is said of the clusters, of features or of labels; it takes long."""
     consensus, ensemble, plan = found.consensus, found.ensemble, found.plan
-    with watch.step(RANKING):
-        ranking = rankings_of(ensemble)
-    merged = merge(consensus, objects, settings, watch) if wanted.merges and isinstance(objects, Features) else None
-    keep(merged)
     repeat = None if plan is None else repeat_of(found, plan, settings)
-    stability, compared, profiled, without = None, None, None, None
+    stability, compared, profiled, without, modes = None, None, None, None, None
     if repeat is not None and isinstance(objects, Features):
         labels = numbered(consensus)
         stability = stability_of(repeat, objects.X, labels, settings, wanted.resamples_are_asked, watch)
@@ -146,23 +151,16 @@ def describe(
             watch.announce(profiled.selective.sentence)
         if wanted.without_columns and repeat is not None:
             without = indices_without_columns(repeat, objects, profiled, consensus.labels_, watch)
-    return PageResults(ranking, merged, stability, compared, profiled, without)
+    if plan is None:  # partitions of any origin need not tell one story
+        with watch.step(PAGE):
+            modes = modes_of(ensemble, settings.n_jobs)
+    return Description(stability, compared, profiled, without, modes)
 
 
 def numbered(consensus: Any) -> NDArray[np.int64]:
     """(n,) what people call the cluster of each object; -1: none."""
     numbers: NDArray[np.int64] = np.append(consensus.cluster_numbers_, -1)
     return np.asarray(numbers[consensus.labels_])
-
-
-def merge(consensus: Any, features: Features, settings: Settings, watch: Watch) -> MergedClusters:
-    """The clusters after unsupported splits are merged; they keep their shown numbers."""
-    with watch.step(SPLITS):
-        merged = merge_unsupported(numbered(consensus), features.X, random_state=settings.seed)
-    watch.announce(merged.sentence)
-    if merged.support.note:
-        watch.announce(merged.support.note)
-    return merged
 
 
 def compare(ensemble: Ensemble, n_clusters: int, settings: Settings, watch: Watch) -> MethodComparison:
@@ -200,9 +198,7 @@ def drop_columns(table: Table, names: Collection[str | None]) -> Table:
     return kept
 
 
-def summary_of(
-    found: RunResult, objects: Features | Members, said: PageResults, modes: ConsensusModes | None = None, **page: Any
-) -> Mapping[str, Any]:
+def summary_of(found: RunResult, objects: Features | Members, said: Description, **page: Any) -> Mapping[str, Any]:
     """The analysis as the page and summary.json have it; ``page`` is what else `report.summarize` takes."""
     X = objects.X if isinstance(objects, Features) and objects.X.shape[1] else None
     return summarize(
@@ -215,7 +211,6 @@ def summary_of(
         k_choice=found.number.choice,
         chosen=found.number.chosen,
         plan=found.plan,
-        modes=modes,
         **said._asdict(),
         **page,
     )

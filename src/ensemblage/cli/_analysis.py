@@ -175,7 +175,8 @@ def open_analysis(request: AnalysisRequest, output: Path, overwrite: bool) -> It
     content = b"" if is_copy else source.read()
     identity = request.identity(content)
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
-    with on_first_compilation(_announce_compiling), place as folder, _interruptible(folder):
+    compiles = partial(announce, "compiling once; later commands reuse the result")
+    with on_first_compilation(compiles), place as folder, _interruptible(folder):
         is_finished = folder.has(*FILES[:-1], *[PROFILE] * request.options.selective_markers)
         if is_finished:
             announce(f"{folder.path}: finished by an earlier run with the same settings")
@@ -184,10 +185,6 @@ def open_analysis(request: AnalysisRequest, output: Path, overwrite: bool) -> It
             seconds.started(folder.summary.get("seconds", {}))
             folder.summary["seconds"] = seconds
         yield Analysis(request, folder, content, seconds, is_finished, output if is_copy else None, overwrite)
-
-
-def _announce_compiling() -> None:
-    announce("compiling once; later commands reuse the result")
 
 
 @contextmanager

@@ -53,9 +53,10 @@ from ensemblage.pipeline._default_plan import (
     check_n_clusters,
     check_plan,
     check_preparation,
+    check_votes,
     prepare,
 )
-from ensemblage.pipeline._run import Data, RunResult, SecondSample, Settings, Watch, check_votes, run
+from ensemblage.pipeline._run import Data, RunResult, SecondSample, Settings, Watch, run
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

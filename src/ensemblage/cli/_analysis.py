@@ -87,9 +87,15 @@ class CommonOptions:
             settings["method"] = None
         path = settings.pop("align")
         old = None if path is None else read_labels(path)
-        of_run = settings.pop("without_columns", False), settings.pop("selective_markers", False)
-        strict = settings.pop("strict")
-        return cls(settings.pop("no_objects"), others, *of_run, old, PairFiles.of(settings), strict)
+        return cls(
+            no_objects=settings.pop("no_objects"),
+            others=others,
+            without_columns=settings.pop("without_columns", False),
+            selective_markers=settings.pop("selective_markers", False),
+            old=old,
+            pair_files=PairFiles.of(settings),
+            strict=settings.pop("strict"),
+        )
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on of them."""

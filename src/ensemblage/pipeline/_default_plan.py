@@ -102,9 +102,18 @@ def default_plan(
     prepared = prepare(X, generator, standardize, impute, preprocessor)
     if sample_weight is not None:
         check_sample_weight(sample_weight, prepared.features.shape[0])
-    asked = n_clusters, generator, consensus, quality, allow_one, numbers, n_resamples
-    is_weighted = sample_weight is not None
-    request = PlanRequest(*asked, is_anndata=prepared.is_anndata, is_weighted=is_weighted, selection=selection)
+    request = PlanRequest(
+        n_clusters=n_clusters,
+        generator=generator,
+        consensus=consensus,
+        quality=quality,
+        allow_one=allow_one,
+        k_range=numbers,
+        n_resamples=n_resamples,
+        is_anndata=prepared.is_anndata,
+        is_weighted=sample_weight is not None,
+        selection=selection,
+    )
     plan = plan_of(prepared.features, prepared.preprocessor, request)
     check_plan(plan)
     return plan

@@ -183,19 +183,14 @@ class Data:
         return consensus.fit(ensemble, **weight, **self.links)
 
     def second(
-        self,
-        consensus: Any,
-        members: GeneratedMembers,
-        chosen: LearnedSelection,
-        n_jobs: int | None,
-        progress: Progress | None,
+        self, found: RunResult, chosen: LearnedSelection, n_jobs: int | None, progress: Progress | None
     ) -> SecondSample:
-        """Give the consensus, (n,) clusters, the confidence of a second sample, too."""
-        first = members.generator
+        """Give the consensus that was found the confidence of a second sample, too."""
+        consensus, first = found.consensus, found.generator
         others = {"random_state": second_seed(first.random_state), "n_jobs": n_jobs, "progress": progress}
         again = type(first)(**{**first.get_params(deep=False), **others})
         again._fit_kept(self.second_sample(again))
-        places = self.places(consensus, members.ensemble, again)
+        places = self.places(consensus, found.ensemble, again)
         second = SecondSample.of(consensus, again, chosen, places.counts)
         consensus._take_confidence(second.confidence(places.rows, places.nearest, consensus.labels_, consensus.n_jobs))
         return second
@@ -219,8 +214,7 @@ def run(
     """Execute a plan: clusters, and the confidence that another draw of the objects would give them."""
     watch = watch or Watch()
     found = cluster(plan, data, settings, watch, store)
-    members = GeneratedMembers(found.ensemble, found.generator)
-    return replace(found, second=certify(data, found.consensus, members, found.number.chosen, settings, watch))
+    return replace(found, second=certify(found, data, settings, watch))
 
 
 def cluster(
@@ -302,19 +296,13 @@ def combine(consensus: Any, data: Data, ensemble: Ensemble, settings: Settings, 
         consensus.align(**settings.align)
 
 
-def certify(
-    data: Data,
-    consensus: Any,
-    members: GeneratedMembers,
-    chosen: LearnedSelection | None,
-    settings: Settings,
-    watch: Watch,
-) -> SecondSample | None:
+def certify(found: RunResult, data: Data, settings: Settings, watch: Watch) -> SecondSample | None:
     """Give the consensus the confidence of two samples where the partitions are of one."""
-    if chosen is None or not members.generator._is_of_sample or consensus.n_clusters_ < 2:
+    chosen = found.number.chosen
+    if chosen is None or not found.generator._is_of_sample or found.consensus.n_clusters_ < 2:
         return None
     with watch.step(SECOND) as progress:
-        return data.second(consensus, members, chosen, settings.n_jobs, progress)
+        return data.second(found, chosen, settings.n_jobs, progress)
 
 
 # -- what the steps ask ------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from strategies import random_labels
 
 from ensemblage import Ensemble, load, read_table
 from ensemblage.base.atomic import atomic_write
+from ensemblage.base.options import NoteWarning
 from ensemblage.base.text import write_text
 from ensemblage.cli import main
 from ensemblage.consensus import KMeansConsensus
@@ -446,3 +447,46 @@ def test_a_full_memory_is_no_damage(patched, suffix, read, tmp_path, monkeypatch
     monkeypatch.setattr(patched, full)
     with pytest.raises(MemoryError, match="no room"):
         read(path)
+
+
+@pytest.mark.filterwarnings("ignore:The ids of")
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    {
+        "no name": (",p,q\na,1,x\nb,1,y\nc,2,x\n", "pq"),
+        "text": ("who,p,q\na,1,x\nb,1,y\nc,2,x\n", "pq"),
+        "whole numbers": ("who,p,q\n5,1,x\n9,1,y\n7,2,x\n", "pq"),
+        "numbers of rows": ("id,p,q\n1,1,x\n2,1,y\n3,2,x\n", "pq"),
+        "twice": ("who,p,q\na,1,x\nb,1,y\na,2,x\n", ["who", "p", "q"]),
+        "a gap": ("who,p,q\na,1,x\nb,1,y\n,2,x\n", ["who", "p", "q"]),
+        "two rows": ("who,p,q\na,1,x\nb,1,y\n", ["who", "p", "q"]),
+        "between semicolons": ("who;p;q\na;1;x\nb;1;y\nc;2;x\n", "pq"),
+    }.values(),
+)
+def test_the_ids_of_a_file_are_found_by_one_rule(content, kept, tmp_path):
+    """Of `Ensemble.load` and of `combine`."""
+    path = tmp_path / "labels.csv"
+    path.write_text(content, encoding="utf-8")
+    loaded, members = Ensemble.load(path), members_of(read_table(path))
+    assert loaded.names == members.ensemble.names == list(kept)
+    np.testing.assert_array_equal(loaded.codes, members.ensemble.codes)
+
+
+def test_a_column_that_is_taken_for_ids_is_told(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("who,p\na,1\nb,1\nc,2\n", encoding="utf-8")
+    with pytest.warns(NoteWarning, match=r"^The ids of labels\.csv are column 'who', the first, .* another place\.$"):
+        assert Ensemble.load(path).names == ["p"]
+    path.write_text("p,who\n1,a\n1,b\n2,c\n", encoding="utf-8")
+    assert Ensemble.load(path).names == ["p", "who"]
+
+
+@pytest.mark.parametrize("names", [None, ["a", "b"]])
+def test_a_first_partition_of_single_objects_comes_back(names, tmp_path):
+    E = Ensemble([["x", 1], ["y", 1], ["z", 2]], names=names)
+    E.save(tmp_path / "labels.csv")
+    again = Ensemble.load(tmp_path / "labels.csv")
+    assert again.names == E.names
+    np.testing.assert_array_equal(again.codes, E.codes)
+    with pytest.raises(ValueError, match=r"A member must put some objects together\."):  # no partition is lost
+        members_of(read_table(tmp_path / "labels.csv"))

@@ -20,8 +20,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.text import one_line, some
 from ensemblage.base.threads import SUM_ROWS, row_blocks
 from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, futures_of, gather
-from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
-from ensemblage.tables.archive import read_header
+from ensemblage.labels.disk import LIBRARIES, NpyRule, Scratch, StoredRows, npy_rows, write_array
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -262,28 +261,19 @@ def check_memory(memory: int, n_objects: int, n_features: int) -> int:
     return int(min(rows, MOST_ROWS))
 
 
+SAVED = "A .npy file of features must be a matrix of numbers, objects by features, that numpy.save wrote."
+NPY_FEATURES = NpyRule("iufb", 1, SAVED, SAVED, SAVED, "Save one row per object.")
+
+
 def npy_features(path: Path, memory: int, scratch: str | PathLike[str] | None) -> StoredFeatures:
     """The rows of a .npy file of numbers; ``scratch`` as of `StoredFeatures`."""
-    subject = "A .npy file of features must be a matrix of numbers, objects by features, that numpy.save wrote."
     if path.suffix.lower() != ".npy":
         path.stat()
         raise ValueError(
             "Features on disk must be a .npy file, a .parquet file or a folder of .parquet files. Got "
             f"{str(path)!r}. Save them in one of these formats."
         )
-    try:
-        with open(path, "rb") as file:
-            shape, fortran, dtype = read_header(file)
-            offset = file.tell()
-    except ValueError as error:
-        raise ValueError(f"{subject} Got {str(path)!r} ({error}). Save it again.") from None
-    if dtype.kind not in "iufb" or len(shape) != 2 or min(shape) == 0:
-        raise ValueError(f"{subject} Got {dtype} of shape {shape} in {str(path)!r}. Save one row per object.")
-    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
-    if size < needed:
-        raise ValueError(f"{subject} Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again.")
-    rows = StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
-    return StoredFeatures(rows, memory, scratch, by_column=True)
+    return StoredFeatures(npy_rows(path, NPY_FEATURES), memory, scratch, by_column=True)
 
 
 class RemoteFeatures(ReadFeatures):

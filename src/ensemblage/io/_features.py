@@ -35,7 +35,7 @@ from ensemblage.kernels._points import gower
 from ensemblage.labels.alerts import label_alerts
 from ensemblage.labels.coding import check_missing, code_with_noise
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.files import code_columns
+from ensemblage.labels.files import code_columns, differs_everywhere, first_names_rows, said_of_ids
 from ensemblage.tables.column import Column
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def members_of(
 ) -> Members:
     """Every column of a table as one partition, but for the id and the truth.
 
-    The first column is the id if nobody named one and it has another text or whole number in every row.
+    The first column is the id if nobody named one and `first_names_rows`.
 
     Raises
     ------
@@ -269,11 +269,10 @@ def members_of(
     given = check_given(table)
     notes: tuple[str, ...] = ()
     doubts: list[Alert] = []
-    if id_column is None and table.index is None and "id" not in given.values() and len(table) > 2:
+    if id_column is None and table.index is None and "id" not in given.values():
         first, named = table.columns[0], {truth_column, *drop_columns, *given}
-        is_whole = first.numbers is None or bool(np.all(first.numbers == np.floor(first.numbers)))
-        if first.name not in named and is_whole and _differs_everywhere(first):
-            id_column, notes = first.name, (f"id: column {first.name!r}, the first, which differs in every row",)
+        if first.name not in named and first_names_rows(table.columns):
+            id_column, notes = first.name, (f"id: {said_of_ids(first.name)}",)
         elif first.name not in named and has_repeated_ids(first, table.found_roles[first.name]):
             why = f"it is a partition with {len(first.distinct[1]):,} clusters, although its name is that of ids"
             cure = Message("If it is no partition, add ", of_columns("roles", {first.name: "drop"}), ".")
@@ -285,7 +284,7 @@ def members_of(
             f"column of labels."
         )
     for column in roles.rest:
-        if len(table) > 2 and _differs_everywhere(column):
+        if len(table) > 2 and differs_everywhere(column):
             rule = "A member must put some objects together."
             got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
             is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
@@ -303,11 +302,3 @@ def members_of(
         uses,
         (*doubts, *label_alerts(coded)),
     )
-
-
-def _differs_everywhere(column: Column) -> bool:
-    """Whether a column is like an id; whole numbers from 1 to n say that every object is a cluster."""
-    values = column.numbers
-    if values is None or not column.differs_everywhere():
-        return values is None and column.differs_everywhere()
-    return not (bool(np.all(values == np.floor(values))) and np.ptp(values) < len(values) - 1)

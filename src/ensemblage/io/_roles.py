@@ -161,7 +161,7 @@ def role_of(column: Column) -> Role:
     if column.has_units:
         return Role("number", "numbers in several units")
     are_classes = column.numbers is None and CLASSES_NAME.fullmatch(column.name.strip())
-    if column.is_numeric and not are_classes and not _is_truth_value(column):
+    if column.is_numeric and not are_classes and str(column.values.type) != "bool":
         return _role_of_numbers(column)
     texts = [text for text in column.distinct[1] if not is_missing(text)]
     if len(texts) == 1 and n_filled == n > 1:
@@ -207,12 +207,6 @@ def _place_of(text: str) -> tuple[float, int] | None:
 
 def _float(text: str) -> float:
     return float(text.replace(",", "."))
-
-
-def _is_truth_value(column: Column) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_boolean(column.values.type))
 
 
 def _role_of_numbers(column: Column) -> Role:

@@ -15,10 +15,9 @@ from ensemblage.base.text import some
 from ensemblage.io._roles import ids_must_differ
 from ensemblage.io._table import Table
 from ensemblage.labels.disk import LIBRARIES
-from ensemblage.tables.arrow import PANDAS_INDEX, whole
+from ensemblage.tables.arrow import PANDAS_INDEX, parquet_parts, whole
 from ensemblage.tables.cells import column_of
 from ensemblage.tables.column import Column, Dates, parse_dates
-from ensemblage.tables.formats import PARQUET, format_of
 
 TEXT_COPIES, NUMBER_COPIES = 6, 7
 """Copies of a column that are made of it at most while it is looked at (measured)."""
@@ -36,21 +35,10 @@ class Parts:
     """Parquet files with the same columns, in the order of their names."""
 
     def __init__(self, folder: Path, memory: int) -> None:
-        import pyarrow.parquet as pq
-
-        single = folder.is_file()
-        self.paths = [folder] if single else sorted(part for part in folder.iterdir() if format_of(part) is PARQUET)
+        parts = parquet_parts(folder, "features")
         self.title, self.memory = folder.name, memory
-        if not self.paths:
-            raise ValueError(
-                f"A folder of features must hold .parquet files. Got none in {str(folder)!r}. Write one per part."
-            )
-        schemas, self.n_rows = [], 0
-        for part in self.paths:
-            with whole(part), pq.ParquetFile(part) as file:
-                schemas.append(file.schema_arrow)
-                self.n_rows += file.metadata.num_rows
-        self.names = check_schemas(schemas, [part.name for part in self.paths])
+        self.paths, self.n_rows = [part.path for part in parts], sum(part.n_rows for part in parts)
+        self.names = check_schemas([part.schema for part in parts], [path.name for path in self.paths])
         if not self.n_rows:
             raise ValueError(f"Features must have objects. Got no rows in {str(folder)!r}. Give one row per object.")
         self._read: StoredColumn | None = None

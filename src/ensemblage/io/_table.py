@@ -91,7 +91,7 @@ class Table:
         """The table of some rows; its columns keep their roles."""
         columns, places = [column.take(rows) for column in self.columns], self.places
         numbers = None if self.numbers is None else self.numbers[rows]
-        taken = replace(self, columns=columns, places=lambda: _some_places(places(), rows), numbers=numbers)
+        taken = replace(self, columns=columns, places=lambda: np.array(places())[rows].tolist(), numbers=numbers)
         taken.found_roles = self.found_roles
         return taken
 
@@ -143,7 +143,3 @@ class Table:
     def where(self, row: int) -> str:
         """The place of a row in the file, for messages."""
         return f"{self.unit} {self.places()[row]}"
-
-
-def _some_places(places: Sequence[int], rows: NDArray[np.intp]) -> list[int]:
-    return [places[row] for row in rows.tolist()]

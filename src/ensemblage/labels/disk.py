@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,7 @@ from ensemblage.labels.blocks import (
     part_of_run,
     recode,
 )
+from ensemblage.tables.archive import read_header
 
 PREFIX = "ensemblage-scratch-"
 MARKER = ".ensemblage-scratch"
@@ -410,6 +411,36 @@ class StoredRows(BlockRows):
                     raise ValueError(
                         f"{str(self.path)!r} must not change while it is used. It became shorter. Open it again."
                     )
+
+
+class NpyRule(NamedTuple):
+    """What a .npy file must hold, and the sentences of errors that say so."""
+
+    kinds: str
+    """Of its numbers, as in `numpy.dtype.kind`."""
+    least: int
+    """How many rows and columns there must be."""
+    written: str
+    matrix: str
+    complete: str
+    advice: str
+    """How another matrix is to be saved."""
+
+
+def npy_rows(path: Path, rule: NpyRule) -> StoredRows:
+    """The rows of a .npy file."""
+    try:
+        with open(path, "rb") as file:
+            shape, fortran, dtype = read_header(file)
+            offset = file.tell()
+    except ValueError as error:
+        raise ValueError(f"{rule.written} Got {str(path)!r} ({error}). Save it again.") from None
+    if dtype.kind not in rule.kinds or len(shape) != 2 or min(shape) < rule.least:
+        raise ValueError(f"{rule.matrix} Got {dtype} of shape {shape} in {str(path)!r}. {rule.advice}")
+    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
+    if size < needed:
+        raise ValueError(f"{rule.complete} Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again.")
+    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
 
 
 class StoredRuns:

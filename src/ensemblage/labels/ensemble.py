@@ -403,7 +403,8 @@ class Ensemble:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
 
         A CSV file cannot tell the number 1 from the text "1": text that looks like numbers comes back as numbers. Nor
-        does it keep ``missing``: a label −1 comes back as missing unless `load` is given ``missing=None``.
+        does it keep ``missing``: a label −1 comes back as missing unless `load` is given ``missing=None``. Row numbers
+        stand before a first partition that would be taken for ids.
         The file is written under another name first and then renamed: it is never half written.
 
         Parameters
@@ -431,6 +432,8 @@ class Ensemble:
 
         A column of a CSV file holds whole numbers if all its fields are, else numbers if they are ("nan" is missing),
         else text; text too where different fields would be the same number, as "1" and "01". Blank fields are missing.
+        An unnamed first column of a CSV file holds ids. So does the first of several, with a warning, if each of more
+        than two rows has another text or whole number there, unless its name is partition_0 or such.
         Columns of a Parquet file have their types, as in `open`.
 
         Parameters

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.atomic import atomic_write
-from ensemblage.base.options import Message, Option, suggestion
+from ensemblage.base.options import Message, NoteWarning, Option, suggestion
 from ensemblage.base.text import some, write_csv
 from ensemblage.base.threads import row_blocks
 from ensemblage.base.validation import check_path, format_value
@@ -163,11 +164,15 @@ def save_csv(coded: CodedColumns, _: int | None, path: Path) -> None:
     texts = [np.array([*map(_label_text, c.tolist()), ""], dtype=object) for c in coded.categories]
     for j, (name, column) in enumerate(zip(names, texts, strict=True)):
         _check_comes_back(name, column[:-1].tolist(), is_first=j == 0)
-    lines = (
+    lines: Iterator[tuple[str, ...]] = (
         line
         for rows in row_blocks(len(coded.codes))
         for line in zip(*(text[codes] for text, codes in zip(texts, coded.codes[rows].T, strict=True)), strict=True)
     )
+    differs = len(coded.categories[0]) == len(coded.codes) > 2
+    if differs and len(names) > 1 and not OWN_NAME.fullmatch(names[0]):  # it would name the rows: see first_names_rows
+        names = ["", *names]
+        lines = ((str(i), *line) for i, line in enumerate(lines, start=1))
     # Without a comma in the line, what looks like another separator must be seen to be none.
     looks_separated = len(names) == 1 and any(character in names[0] for character in ";\t|")
     write_csv(path, names, lines, lineterminator="\r\n", quoted_header=looks_separated)
@@ -219,7 +224,7 @@ def _label_text(label: int | float | str) -> str:
 def load_csv(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]:
     """The columns of a CSV file with a header, every partition with labels, and ``missing``.
 
-    An unnamed first column holds ids.
+    An unnamed first column holds ids, and so does one that `first_names_rows` finds.
     """
     content = path.read_bytes()
     first_line = content[:SAMPLE_BYTES].lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")[0]
@@ -234,9 +239,45 @@ def load_csv(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]
         raise ValueError(
             f"A .csv file of labels must be a table with a header line. Got {str(path)!r}: {error}"
         ) from None
-    coded = code_columns(columns if layout.header[0] else columns[1:], missing)
+    if not layout.header[0]:
+        columns = columns[1:]
+    elif first_names_rows(columns):
+        warnings.warn(
+            f"The ids of {name} are {said_of_ids(columns[0].name)}. If it is a partition, move it to another place.",
+            NoteWarning,
+            stacklevel=4,
+        )
+        columns = columns[1:]
+    coded = code_columns(columns, missing)
     check_labelled(coded.categories, check_names(coded.names, len(coded.categories)), each=True)
     return coded, missing
+
+
+OWN_NAME = re.compile(r"partition_\d+")
+"""What `Ensemble` calls a partition that has no name."""
+
+
+def first_names_rows(columns: Sequence[Column]) -> bool:
+    """Whether the first of several columns of labels holds the ids of the rows, of which there are more than two.
+
+    It holds text or whole numbers, and no two are the same; a name that `Ensemble` gives says that it is a partition.
+    """
+    first = columns[0]
+    is_whole = first.numbers is None or bool(np.all(first.numbers == np.floor(first.numbers)))
+    may_be = len(columns) > 1 and len(first.values) > 2 and is_whole and not OWN_NAME.fullmatch(first.name)
+    return may_be and differs_everywhere(first)
+
+
+def said_of_ids(name: str) -> str:
+    return f"column {name!r}, the first, which differs in every row"
+
+
+def differs_everywhere(column: Column) -> bool:
+    """Whether a column is like an id; whole numbers that are the same, though their texts differ, are not."""
+    values = column.numbers
+    if values is None or not column.differs_everywhere():
+        return column.differs_everywhere()
+    return bool(np.any(values != np.floor(values)) or np.ptp(values) >= len(values) - 1)
 
 
 def code_columns(columns: Sequence[Column], missing: int | None) -> CodedColumns:

@@ -27,9 +27,8 @@ from ensemblage.labels.coding import (
     vote_noise,
 )
 from ensemblage.labels.dask import Blocks, RemoteRows, check_client, futures_of, gather
-from ensemblage.labels.disk import Scratch, StoredRows, room_beside_state, write_array
-from ensemblage.tables.archive import read_header
-from ensemblage.tables.arrow import whole
+from ensemblage.labels.disk import NpyRule, Scratch, StoredRows, npy_rows, room_beside_state, write_array
+from ensemblage.tables.arrow import parquet_parts, whole
 from ensemblage.tables.formats import ENSEMBLE, NPY, PARQUET, TEXT, first_suffixes, format_of
 
 STATE = 36
@@ -94,12 +93,7 @@ def source_of(path: str | PathLike[str]) -> LabelSource:
     if not where.exists():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if where.is_dir():
-        parts = sorted(part for part in where.iterdir() if format_of(part) is PARQUET)
-        if not parts:
-            raise ValueError(
-                f"A folder of labels must hold .parquet files. Got none in {str(path)!r}. Write one per part."
-            )
-        return _source_of_parts(where, parts)
+        return parquet_source(where)
     found = format_of(where)
     if found not in OPENERS:
         files = ", ".join(f"a {suffix} file" for suffix in first_suffixes(OPENERS))
@@ -110,9 +104,19 @@ def source_of(path: str | PathLike[str]) -> LabelSource:
     return OPENERS[found](where)
 
 
+NPY_LABELS = NpyRule(
+    kinds="iub",
+    least=0,
+    written="A .npy file of labels must be one that numpy.save wrote.",
+    matrix="A .npy file of labels must be a matrix of whole numbers, objects by partitions.",
+    complete="A .npy file must be complete.",
+    advice="Save whole numbers (-1 for missing) of one row per object.",
+)
+
+
 def npy_source(path: Path) -> LabelSource:
     """The rows of a .npy file."""
-    rows = npy_rows(path)
+    rows = npy_rows(path, NPY_LABELS)
     check_shape(rows.shape, path)
     return LabelSource(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
 
@@ -126,55 +130,21 @@ def check_shape(shape: tuple[int, int], path: Path) -> None:
         )
 
 
-def npy_rows(path: Path) -> StoredRows:
-    """The rows of a .npy file: a matrix of whole numbers."""
-    try:
-        with open(path, "rb") as file:
-            shape, fortran, dtype = read_header(file)
-            offset = file.tell()
-    except ValueError as error:
-        raise ValueError(
-            f"A .npy file of labels must be one that numpy.save wrote. Got {str(path)!r} ({error}). Save it again."
-        ) from None
-    if dtype.kind not in "iub" or len(shape) != 2:
-        raise ValueError(
-            f"A .npy file of labels must be a matrix of whole numbers, objects by partitions. Got {dtype} of shape "
-            f"{shape} in {str(path)!r}. Save whole numbers (-1 for missing) of one row per object."
-        )
-    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
-    if size < needed:
-        raise ValueError(
-            f"A .npy file must be complete. Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again."
-        )
-    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
-
-
 def parquet_source(path: Path) -> LabelSource:
-    """The rows of a Parquet file."""
-    return _source_of_parts(path, [path])
-
-
-def _source_of_parts(path: Path, parts: list[Path]) -> LabelSource:
-    headers = [_parquet_header(part) for part in parts]
-    names = headers[0][0]
-    for part, (got, _) in zip(parts, headers, strict=True):
+    """The rows of a Parquet file, or of those of a folder."""
+    parts = parquet_parts(path, "labels")
+    names = list(parts[0].schema.names)
+    for part in parts:
+        got = part.schema.names
         if got != names:
             what = f"{len(got)} columns instead of {len(names)}" if len(got) != len(names) else "other column names"
             raise ValueError(
-                f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
-                f"The columns of {parts[0].name!r} are {some(names, 5)}."
+                f"Parts of a label matrix must have the same columns. Got {what} in {part.path.name!r}. "
+                f"The columns of {parts[0].path.name!r} are {some(names, 5)}."
             )
-    shape = sum(n for _, n in headers), len(names)
+    shape = sum(part.n_rows for part in parts), len(names)
     check_shape(shape, path)
-    return LabelSource(path, shape, names, lambda most: (batch for part in parts for batch in batches(part, most)))
-
-
-def _parquet_header(path: Path) -> tuple[list[str], int]:
-    """Names of the columns, number of rows."""
-    import pyarrow.parquet as pq
-
-    with whole(path), pq.ParquetFile(path) as file:
-        return list(file.schema_arrow.names), int(file.metadata.num_rows)
+    return LabelSource(path, shape, names, lambda most: (batch for part in parts for batch in batches(part.path, most)))
 
 
 def batches(path: Path, most: int) -> Iterator[Any]:

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ensemblage.base.options import Message, Option
 from ensemblage.tables.archive import is_damage
 from ensemblage.tables.column import short_times
-from ensemblage.tables.formats import ARROW, JSON, JSON_LINES, PARQUET, Format
+from ensemblage.tables.formats import ARROW, JSON, JSON_LINES, PARQUET, Format, format_of
 from ensemblage.tables.layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
 from ensemblage.tables.numbers import SPELLINGS
 
@@ -62,6 +62,31 @@ def whole(path: Path) -> Iterator[None]:
             f"A .parquet file must be of the format of its name. Got {str(path)!r}, which is not a complete Parquet "
             "file. Save it again."
         ) from None
+
+
+class ParquetPart(NamedTuple):
+    """A Parquet file, as its header says."""
+
+    path: Path
+    schema: Any
+    """Arrow's."""
+    n_rows: int
+
+
+def parquet_parts(where: Path, holds: str) -> list[ParquetPart]:
+    """One Parquet file, or those of a folder in the order of their names; ``holds`` says in errors what is in them."""
+    import pyarrow.parquet as pq
+
+    paths = [where] if where.is_file() else sorted(path for path in where.iterdir() if format_of(path) is PARQUET)
+    if not paths:
+        raise ValueError(
+            f"A folder of {holds} must hold .parquet files. Got none in {str(where)!r}. Write one per part."
+        )
+    parts = []
+    for path in paths:
+        with whole(path), pq.ParquetFile(path) as file:
+            parts.append(ParquetPart(path, file.schema_arrow, int(file.metadata.num_rows)))
+    return parts
 
 
 def release_unused() -> None:

@@ -92,8 +92,8 @@ class Cells:
         return self.rows.X if isinstance(self.rows, MemoryFeatures) else np.empty((0, 0))
 
     def column(self, place: int) -> NDArray[np.float64]:
-        """(n,) the values of a column side by side, which are faster to go through; NaN where one is missing."""
-        return np.ascontiguousarray(self.rows[:, place])
+        """(n,) the values of a column, NaN where one is missing."""
+        return self.rows[:, place]
 
     def of_columns(self, known: Sequence[str], wanted: Sequence[str]) -> Cells:
         """The cells of some of the columns that were encoded, by the names of all and of those."""

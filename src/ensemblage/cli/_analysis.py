@@ -87,9 +87,15 @@ class CommonOptions:
             settings["method"] = None
         path = settings.pop("align")
         old = None if path is None else read_labels(path)
-        of_run = settings.pop("without_columns", False), settings.pop("selective_markers", False)
-        strict = settings.pop("strict")
-        return cls(settings.pop("no_objects"), others, *of_run, old, PairFiles.of(settings), strict)
+        return cls(
+            no_objects=settings.pop("no_objects"),
+            others=others,
+            without_columns=settings.pop("without_columns", False),
+            selective_markers=settings.pop("selective_markers", False),
+            old=old,
+            pair_files=PairFiles.of(settings),
+            strict=settings.pop("strict"),
+        )
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on of them."""
@@ -175,7 +181,8 @@ def open_analysis(request: AnalysisRequest, output: Path, overwrite: bool) -> It
     content = b"" if is_copy else source.read()
     identity = request.identity(content)
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
-    with on_first_compilation(_announce_compiling), place as folder, _interruptible(folder):
+    compiles = partial(announce, "compiling once; later commands reuse the result")
+    with on_first_compilation(compiles), place as folder, _interruptible(folder):
         is_finished = folder.has(*FILES[:-1], *[PROFILE] * request.options.selective_markers)
         if is_finished:
             announce(f"{folder.path}: finished by an earlier run with the same settings")
@@ -184,10 +191,6 @@ def open_analysis(request: AnalysisRequest, output: Path, overwrite: bool) -> It
             seconds.started(folder.summary.get("seconds", {}))
             folder.summary["seconds"] = seconds
         yield Analysis(request, folder, content, seconds, is_finished, output if is_copy else None, overwrite)
-
-
-def _announce_compiling() -> None:
-    announce("compiling once; later commands reuse the result")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The command line as tests call it: what it must do, or refuse, and what it has written."""
 
 import csv
+import json
 
 from click.testing import CliRunner
 from places import WINE
@@ -35,6 +36,14 @@ def run(output, *args, data=WINE, k=3):
 def rows_of(path):
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.reader(file))
+
+
+def say_version(folder, version):
+    """Let the record of an output folder name the version that made it: a run goes on in no folder of another one."""
+    path = folder / "summary.json"
+    summary = json.loads(path.read_text(encoding="utf-8"))
+    summary["run"]["ensemblage"] = version
+    path.write_text(json.dumps(summary), encoding="utf-8")
 
 
 def contents(folder):

@@ -47,12 +47,9 @@ from ensemblage.io._features import features_of
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._bitmaps import BLOCK_BITS
 from ensemblage.kernels._jit import jit
-from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
+from ensemblage.metrics import INTERNAL_INDICES, internal_index, membership_entropy
 from ensemblage.metrics._coassociation import Associations
-from ensemblage.metrics._internal import _ohl
-from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._wat import weights_of
-from ensemblage.pipeline import _blocks
 from ensemblage.preprocessing import Preprocessor
 from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex, SelectPartitions
 from ensemblage.tables.column import label_values
@@ -297,13 +294,6 @@ def test_some_rows_of_a_column_are_read_again_as_the_whole_is(tmp_path):
     assert of_frame.take(np.array([0, 2])).read_again is None
 
 
-def test_the_share_of_the_runner_up_is_what_is_left(tmp_path):
-    kept = SimpleNamespace(at=lambda nearest: (nearest[:, 0], np.array([0.75, 1]), np.array([1, -1])))
-    _blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
-    (path,) = tmp_path.iterdir()
-    assert pd.read_parquet(path)["runner_up_share"].tolist() == [0.25, 0]
-
-
 def test_the_scales_that_stay_are_told_where_gaps_are_filled():
     (note,) = Preprocessor(impute="mean").fit([[1, 5], [2, 9], [4, np.nan], [8, 7]]).notes_
     assert note.startswith("features keep their scales")
@@ -400,9 +390,10 @@ def test_rows_that_are_no_rows_of_labels():
 
 def test_what_the_indices_of_ohl_and_lindsten_say_where_they_are_not_defined():
     """Objects on a line have no spread in the plane; a cluster of one object has none at all."""
-    line = Geometry(np.array([[0.0, 0], [1, 0], [5, 0], [6, 0]]), np.array([0, 0, 1, 1]))
-    assert _ohl.det_ratio(line) == _ohl.log_det_ratio(line) == -1e10
-    assert _ohl.banfield_raftery(Geometry(np.array([[0.0], [1], [5]]), np.array([0, 0, 1]))) == 1e10
+    line = [[0, 0], [1, 0], [5, 0], [6, 0]]
+    for name in ("det_ratio", "log_det_ratio"):
+        assert internal_index(line, [0, 0, 1, 1], name, variant="ohl") == -1e10
+    assert internal_index([[0], [1], [5]], [0, 0, 1], "banfield_raftery", variant="ohl") == 1e10
 
 
 def test_equal_memberships_have_entropy_1():

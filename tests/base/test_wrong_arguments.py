@@ -30,7 +30,7 @@ from ensemblage.consensus import (
     NegMM,
 )
 from ensemblage.generation import GreedyPartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
-from ensemblage.plotting import _axes, _clusters, _profiles
+from ensemblage.plotting import _clusters, _profiles
 from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex
 
 pytestmark = FORMER
@@ -197,7 +197,6 @@ RAGGED = [[1], [1, 2]]
         lambda: plotting.item_consensus_bars(MATRIX, [0, 1], most=-1),
         lambda: plotting.lifetimes({2: 0.1}, n_clusters=PAIR),
         lambda: plotting.membership(MATRIX, [0, 1], sizes=[0, 0]),
-        lambda: _axes.printable("a", None),
         lambda: plotting.profile_heat_map([1.0], ["a"]),
         lambda: plotting.profile_heat_map(MATRIX, 5),
         lambda: plotting.profile_heat_map(MATRIX, ["a", "b"], names=PAIR[:1]),

@@ -1,17 +1,16 @@
 """What is said while a command works: what it is going to do, how long the rest may take, in colour or not."""
 
-import os
-import subprocess
-import sys
+import itertools
 
 import click
 import pytest
+from click.testing import CliRunner
 from places import WINE
 from shell import succeed
 
-from ensemblage.cli import _generation, _progress
-from ensemblage.cli._errors import color_choice, say
+from ensemblage.cli import _generation, main
 from ensemblage.cli._generation import duration_range_text, estimate_seconds
+from ensemblage.generation import RandomKPartitions
 from ensemblage.kernels._jit import compiling
 
 
@@ -37,70 +36,76 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
     assert "; 4 base partitions by random-k; acv combines them\n" in told
 
 
-def test_how_long_the_rest_takes(monkeypatch):
-    now, told = [100.0], []
-    monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_progress, "announce", told.append)
-    remaining = _progress.RemainingTime("base partitions")
-    for seconds, done in ((0, 0), (5, 1), (20, 2), (35, 3), (200, 7)):
-        now[0] = 100.0 + seconds
-        remaining(done, 12)
-    assert told == ["base partitions: 3 of 12 done in 35 s, the rest takes about 2 min"]  # judged after the first step
-    quick = _progress.RemainingTime("quick")
-    now[0] += 30
-    quick(5, 5)
-    assert len(told) == 1
+@pytest.fixture
+def told_of_the_rest(monkeypatch, tmp_path):
+    """What `generate` says of the rest, where partitions are finished at given seconds: pairs of (seconds, done)."""
+    now, make = [100.0], RandomKPartitions.fit_transform
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+
+    def told(total, *finished, while_compiling=0.0):
+        start = now[0]
+
+        def fit_transform(self, X, y=None):
+            for seconds, done in finished:
+                now[0] = start + seconds
+                self.progress(done, total)
+                if while_compiling:
+                    compiling.begin()
+                    compiling.begin()
+                    now[0] += while_compiling
+                    compiling.end()
+                    compiling.end()
+            return make(self.set_params(progress=None), X)
+
+        monkeypatch.setattr(RandomKPartitions, "fit_transform", fit_transform)
+        command = ("generate", WINE, "--generator", "random-k", "--partitions", 2, "-o", tmp_path / "e.npz")
+        said = succeed(*command, "--overwrite").stderr
+        return [line for line in said.splitlines() if line.startswith("base partitions: ") and " done in " in line]
+
+    return told
 
 
-def test_compiling_is_no_part_of_the_pace(monkeypatch):
-    now, told = [0.0], []
-    monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_progress, "announce", told.append)
-    remaining = _progress.RemainingTime("base partitions")
-    for seconds, done in ((15, 1), (16, 11), (17, 31)):
-        now[0] = seconds
-        remaining(done, 101)
-    assert told.pop() == "base partitions: 31 of 101 done in 17 s, the rest takes about 5 s"
-    remaining = _progress.RemainingTime("base partitions")
-    for seconds, done in ((20, 1), (60, 31)):
-        now[0] = seconds
-        remaining(done, 61)
-        compiling.begin()
-        compiling.begin()
-        now[0] += 30
-        compiling.end()
-        compiling.end()
-    assert told == ["base partitions: 31 of 61 done in 43 s, the rest takes about 10 s"]
+def test_how_long_the_rest_takes(told_of_the_rest):
+    """It is judged after the first step."""
+    said = told_of_the_rest(12, (0, 0), (5, 1), (20, 2), (35, 3), (200, 7))
+    assert said == ["base partitions: 3 of 12 done in 35 s, the rest takes about 2 min"]
+    assert told_of_the_rest(4, (1, 1), (5, 2), (30, 4)) == []
 
 
-def test_steps_that_are_not_alike_promise_nothing(monkeypatch):
-    monkeypatch.setattr(_progress, "announce", lambda text: None)
-    for are_alike in (True, False):
-        with _progress.progress_bar("steps", 10, are_alike=are_alike) as called:
-            assert isinstance(called, _progress.RemainingTime) == are_alike
-            called(5, 10)
+def test_compiling_is_no_part_of_the_pace(told_of_the_rest):
+    said = told_of_the_rest(101, (15, 1), (16, 11), (17, 31))
+    assert said == ["base partitions: 31 of 101 done in 17 s, the rest takes about 5 s"]
+    said = told_of_the_rest(61, (3, 1), (43, 31), while_compiling=30.0)
+    assert said == ["base partitions: 31 of 61 done in 43 s, the rest takes about 10 s"]
+
+
+def test_steps_that_are_not_alike_promise_nothing(monkeypatch, tmp_path):
+    """A reading of the clock takes a minute."""
+    seconds = itertools.count(0, 60)
+    monkeypatch.setattr("time.perf_counter", lambda: next(seconds))
+    for name, promised in (("random-k", True), ("mixed", False)):
+        command = ("generate", WINE, "--generator", name, "--jobs", 1, "-o", tmp_path / f"{name}.npz")
+        assert (", the rest takes about " in succeed(*command).stderr) == promised
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (100, "2 min"), (7200, "2.0 h")])
-def test_durations(seconds, text):
-    assert _progress.duration(seconds) == text
+def test_durations(told_of_the_rest, seconds, text):
+    (said,) = told_of_the_rest(3, (10, 1), (10 + seconds, 2))
+    assert said.endswith(f", the rest takes about {text}")
 
 
-def test_no_color(monkeypatch, capsys):
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert color_choice() is False
-    say(click.style("red", fg="red"))
-    assert capsys.readouterr().err == "red\n"
-    monkeypatch.setenv("NO_COLOR", "")
-    assert color_choice() is None
+def test_no_color(monkeypatch):
+    """On a terminal that has colours."""
 
+    def fail_in_red():
+        click.echo(click.style("red", fg="red"))
+        raise ValueError(click.style("red", fg="red"))
 
-def test_no_color_reaches_the_commands():
-    code = "import click; from ensemblage.cli import main; main.add_command(click.Command('x', callback=lambda: "
-    code += "click.echo(click.style('red', fg='red'), color=click.get_current_context().color))); main(['x'])"
-    for value, expected in (("1", "red\n"), ("", "red\n")):
-        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "NO_COLOR": value}, capture_output=True)
-        assert done.stdout.decode() == expected
+    monkeypatch.setitem(main.commands, "x", click.Command("x", callback=fail_in_red))
+    for value, is_red in (("1", False), ("", True)):
+        monkeypatch.setenv("NO_COLOR", value)
+        done = CliRunner().invoke(main, ["x"], color=True)
+        assert ["\x1b[31mred" in stream for stream in (done.stdout, done.stderr)] == [is_red, is_red]
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,14 @@ from shell import call, contents, fail, rows_of, run, succeed
 from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, make_consensus
-from ensemblage.cli import _errors, _methods, _options, _run, main
-from ensemblage.cli._commands import LAB_COMMANDS, LabCommand
+from ensemblage.cli import main
 from ensemblage.consensus import METHODS, KMeansConsensus
 from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import verdicts
-from ensemblage.pipeline import _describe
+from ensemblage.ranking import DISCOTEC
 
+LAB_COMMANDS = [name for name, command in main.commands.items() if command.callback is None]
+"""Those that another distribution has."""
 FILES = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]
 
 
@@ -49,18 +50,15 @@ def no_generation(monkeypatch):
 
 @pytest.fixture
 def interrupt(monkeypatch):
-    """Ctrl-C once the ensemble is made; the process exits as it does, not as in real life."""
+    """Ctrl-C once the ensemble is made; no signal ends this process."""
 
-    def stop(*args, **more):
+    def interrupted(self, X, y=None):
         raise KeyboardInterrupt
 
-    def leave(message, received):
-        click.echo(message, err=True)
-        sys.exit(130)
-
-    monkeypatch.setattr(_errors, "_leave", leave)
+    monkeypatch.setattr("signal.signal", lambda number, handler: None)
+    monkeypatch.setattr("signal.raise_signal", lambda number: None)
     with monkeypatch.context() as patch:
-        patch.setattr(_describe, "rankings_of", stop)
+        patch.setattr(KMeansConsensus, "fit", interrupted)
         yield patch
 
 
@@ -77,7 +75,7 @@ def commands(group=main, path=()):
 def test_every_command_and_option_has_help(path):
     command = dict(commands())[path]
     assert command.help
-    if isinstance(command, LabCommand):
+    if path and path[-1] in LAB_COMMANDS:
         return
     assert all(option.help for option in command.params if isinstance(option, click.Option))
     assert succeed(*path, "--help").stdout.startswith("Usage: ")
@@ -95,7 +93,7 @@ def test_help_imports_nothing_that_takes_time():
 
 @pytest.mark.parametrize("name", LAB_COMMANDS)
 def test_a_command_of_the_laboratory_says_how_to_install_it(name, monkeypatch):
-    monkeypatch.setattr("ensemblage.cli._commands.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "ensemblage_lab", None)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
     assert f"\n  {name} " not in succeed("--help").stdout
     for args in ([name], [name, "--help"], [name, "ayad", "-o", "out"]):
@@ -197,14 +195,14 @@ def test_a_lost_file_is_made_again_from_the_ensemble(finished, tmp_path, no_gene
     assert (tmp_path / "labels.csv").read_bytes() == (finished / "labels.csv").read_bytes()
 
 
-def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, monkeypatch):
+def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, request):
     command = run(tmp_path / "out", "--truth-column", "cultivar")
     stopped = call(*command)
     assert stopped.exit_code == 130
     assert "keeps model.npz, ensemble.npz" in stopped.stderr
     assert not (tmp_path / "out" / "labels.csv").exists()
     interrupt.undo()
-    monkeypatch.setattr("ensemblage.pipeline._run.generated", None)
+    request.getfixturevalue("no_generation")
     assert "made by an earlier run" in succeed(*command).stderr
     for name in ["ensemble.npz", "labels.csv"]:
         assert (tmp_path / "out" / name).read_bytes() == (finished / name).read_bytes()
@@ -231,7 +229,7 @@ def test_other_settings_need_overwrite(finished, tmp_path, monkeypatch):
     assert "holds one with k 3 instead of 4. Choose another folder, or add --overwrite." in fail(*other)
     assert contents(tmp_path) == before
     with monkeypatch.context() as patch:
-        patch.setattr("ensemblage.pipeline._run.generated", None)  # the same ensemble serves another k
+        patch.setattr(RandomKPartitions, "fit_transform", None)  # the same ensemble serves another k
         succeed(*other, "--overwrite")
     assert len({row[1] for row in rows_of(tmp_path / "labels.csv")[1:]}) == 4
     assert "seed 0 instead of 1" in fail(*other, "--seed", 1)
@@ -413,26 +411,25 @@ def test_a_folder_without_rights(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_nothing_half_written(finished, tmp_path, monkeypatch):
     def fill(self, path, **options):
         Path(path).write_bytes(b"half")
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr(Ensemble, "save", fill)
-    monkeypatch.setattr(_run, "save_model", fill)
-    assert "No space left on device" in fail(*run(tmp_path / "out"))
+    assert "No space left on device" in fail("combine", finished / "ensemble.npz", "-k", 3, "-o", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_warnings_are_one_line_each(tmp_path, monkeypatch):
-    def read_badly(*args, **options):
+def test_warnings_are_one_line_each(finished, monkeypatch):
+    def fit_badly(*args, **options):
         warnings.warn("this is\nodd", UserWarning, stacklevel=1)
         raise ValueError("and\nthis is wrong")
 
-    monkeypatch.setattr("ensemblage.cli._source.features_of", read_badly)
+    monkeypatch.setattr(DISCOTEC, "fit", fit_badly)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        result = call(*run(tmp_path / "out"))
+        result = call("rank", finished / "ensemble.npz")
     assert result.stderr.splitlines() == ["warning: this is odd", "error: and this is wrong"]
 
 
@@ -637,20 +634,21 @@ def test_set_is_refused_before_any_work(tmp_path, no_generation, given, message)
     ],
 )
 def test_values_in_the_shell(text, value):
-    assert _options.value_of(text) == value
-    assert type(_options.value_of(text)) is type(value)
-    assert _options.value_of(_options.text_of(value)) == value
+    (option,) = (option for option in main.commands["combine"].params if "--set" in option.opts)
+    found = option.callback(None, option, (f"n={text}",))
+    assert found == {"n": value}
+    assert type(found["n"]) is type(value)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_parameters_of_a_method_are_listed(name):
     said = succeed("methods", name).stdout
     estimator = make_consensus(name)
+    shown, words = " ".join(said.split()), {None: "none", True: "true", False: "false"}
     for parameter, value in estimator.get_params().items():
-        assert (f"  {parameter}={_options.text_of(value)}" in said) == (parameter != "progress")
-    sentences = dict(_methods.first_sentences(type(estimator)))
-    assert sentences.keys() == estimator.get_params().keys()
-    assert all(text.endswith(".") for text in sentences.values())
+        text = words[value] if value is None or isinstance(value, bool) else str(value)
+        pattern = rf" {parameter}={re.escape(text)} ((?! \w+=\w).)+\. It is "
+        assert bool(re.search(pattern, shown)) == (parameter != "progress")
 
 
 def test_an_unknown_method_is_one_sentence():

@@ -11,14 +11,10 @@ from shell import call as shell
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
-from ensemblage import ConsensusClustering, load, read_table
+from ensemblage import ConsensusClustering, load, read_table, report
 from ensemblage.base.options import DEFAULT_SELECTION
-from ensemblage.generation import ScaledPartitions
-from ensemblage.generation._candidates import PoolCache
-from ensemblage.pipeline._describe import Repeat
-from ensemblage.pipeline._run import Number, members_of
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.profiles import _effects
-from ensemblage.report._decided import chosen_summary
 
 WINE = load_wine(as_frame=True).data[["alcohol", "flavanoids", "color_intensity", "proline"]]
 GAPS = WINE.mask(np.random.default_rng(0).random(WINE.shape) < 0.05)
@@ -58,7 +54,8 @@ def test_the_shell_executes_the_plan_of_the_library(tmp_path, table, options, gi
     assert model.plan_.is_learned
     assert model.chosen_ == same.chosen_
     assert summary["plan"] == same.plan_.to_dict()
-    assert summary["chosen"] == chosen_summary(same.chosen_)
+    shown = report.summarize(same.ensemble_, same.consensus_, chosen=same.chosen_)["chosen"]
+    assert summary["chosen"] == json.loads(json.dumps(shown))
 
 
 def test_the_partitions_of_many_objects_are_rated_in_the_shell_too(tmp_path, monkeypatch):
@@ -69,14 +66,14 @@ def test_the_partitions_of_many_objects_are_rated_in_the_shell_too(tmp_path, mon
     assert found["cluster"].tolist() == same.labels_.tolist()
     assert model.chosen_ == same.chosen_
     with monkeypatch.context() as patch:
-        patch.setattr("ensemblage.pipeline._run.combine", stopped)
+        patch.setattr(EvidenceAccumulation, "fit", stopped)
         assert shell(*stopped_run(tmp_path)).exit_code != 0
     done = shell(*stopped_run(tmp_path))
     assert "made by an earlier run" in done.stderr
     assert load(tmp_path / "again" / "model.npz").chosen_ == same.chosen_
 
 
-def stopped(*args):
+def stopped(*args, **given):
     raise OSError("stopped")
 
 
@@ -170,10 +167,10 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     whole, *_ = learned(tmp_path, WINE, name="whole")
     command = ["run", tmp_path / "table.csv", "--selection", "learned", "--stability", 0, "-o", tmp_path / "out"]
 
-    def stop(*_):
+    def stop(*_, **__):
         raise ValueError("Stopped.")
 
-    monkeypatch.setattr("ensemblage.pipeline._run.combine", stop)
+    monkeypatch.setattr(EvidenceAccumulation, "fit", stop)
     stopped = shell(*command)
     assert "keeps ensemble.npz" in stopped.stderr
     monkeypatch.undo()
@@ -201,15 +198,23 @@ def test_without_clear_clusters_that_comes_first(tmp_path, unclear):
     assert done.stdout.startswith("structure   No clear clusters were found: the best partition is rated ")
 
 
-def test_resamples_keep_algorithms_weights_and_number(tmp_path):
+def test_resamples_keep_algorithms_weights_and_number(tmp_path, monkeypatch):
+    fits, fit = [], EvidenceAccumulation.fit
+
+    def fit_and_note(self, X, y=None, **given):
+        fits.append((self, X))
+        return fit(self, X, y, **given)
+
+    monkeypatch.setattr(EvidenceAccumulation, "fit", fit_and_note)
     model, _, summary = learned(tmp_path, WINE, "--stability", 3)
     chosen = model.chosen_
     assert summary["plan"]["stability"]["value"] == summary["found_again"]["n"] == 3
-    plan, number = model.plan_, Number(None, None, chosen, PoolCache())
-    generator = ScaledPartitions(**members_of(chosen), n_jobs=1, random_state=0)
-    again = Repeat(generator, clone(model.consensus_).set_params(weights=None), plan, number)
-    np.testing.assert_array_equal(again.fit_predict(model.preprocessor_.transform(WINE)), model.labels_)
-    assert len(np.unique(again.fit_predict(WINE[::2].to_numpy()))) == chosen.n_clusters
+    weights = {f"{view}_{family}_k{k}": weight for (view, family, k), weight in chosen.weights.items()}
+    assert len(fits) == 1 + 3
+    for consensus, ensemble in fits:  # a resample may lack a partition
+        assert consensus.n_clusters == chosen.n_clusters
+        assert dict(zip(ensemble.names, consensus.weights, strict=True)).items() <= weights.items()
+        assert len(ensemble.names) > 0.9 * len(weights)
     stable, _, summary = learned(tmp_path, BLOBS, "--stability", 4, name="stable")
     assert [row["verdict"] for row in summary["found_again"]["table"]] == ["very stable"] * stable.n_clusters_
 

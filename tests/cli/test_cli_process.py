@@ -20,15 +20,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from places import FILES, WINE
-from shell import call, contents, fail, succeed
+from shell import call, contents, fail, say_version, succeed
 
-from ensemblage import Ensemble
+from ensemblage import Ensemble, __version__, report
 from ensemblage.base import atomic as _lock
-from ensemblage.cli import _analysis, _options, main
-from ensemblage.cli._answer import clusters_text
+from ensemblage.cli import main
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.labels.disk import MARKER, Scratch
-from ensemblage.pipeline import _describe
 
 ENSEMBLAGE = [sys.executable, "-m", "ensemblage"]
 WRITTEN = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]
@@ -47,14 +45,14 @@ def ensemble(tmp_path):
 
 
 def test_compiling_is_told_once(tmp_path, ensemble, monkeypatch):
-    def compiling(ensemble, rank=_describe.rankings_of):
+    def compiling(*args, build=report.build, **options):
         for number in range(2):
             numba.njit(lambda x, n=number: x + n)(1)
-        return rank(ensemble)
+        return build(*args, **options)
 
     succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out")
     assert "compiling" not in succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out2").stderr
-    monkeypatch.setattr(_describe, "rankings_of", compiling)
+    monkeypatch.setattr(report, "build", compiling)
     assert succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out3").stderr.count("compiling once") == 1
 
 
@@ -212,7 +210,7 @@ def test_a_refused_consensus_keeps_the_base_clusterings(tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert "keeps ensemble.npz" in result.stderr.splitlines()[-2]
     assert "acv" not in fail(*run, "-k", 50, "--seed", 1)
-    monkeypatch.setattr("ensemblage.pipeline._run.generated", None)
+    monkeypatch.setattr(RandomKPartitions, "fit_transform", None)
     succeed(*run, "-k", 2)
     assert "k 2 instead of 3" in fail(*run, "-k", 3)
 
@@ -262,7 +260,8 @@ def test_a_kill_between_record_and_file(tmp_path, ensemble, monkeypatch):
     (tmp_path / "out" / "summary.json").write_text(json.dumps({**summary, "title": "Another"}), encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", killed)
-        patch.setattr("ensemblage.cli._errors._leave", lambda message, received: sys.exit(130))
+        patch.setattr("signal.signal", lambda number, handler: None)
+        patch.setattr("signal.raise_signal", lambda number: None)
         assert call("report", tmp_path / "out").exit_code == 130
     succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out")
     assert names(tmp_path / "out") == WRITTEN
@@ -599,9 +598,9 @@ def test_a_page_of_a_folder_of_version_1(folder_v1):
 
 def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
     before = contents(folder_v1)
-    monkeypatch.setattr(_analysis, "__version__", "0.1.0")
+    say_version(folder_v1, __version__)
     with monkeypatch.context() as patch:
-        patch.setattr("ensemblage.pipeline._run.generated", None)
+        patch.setattr(RandomKPartitions, "fit_transform", None)
         result = succeed(*RUN_V1)
     assert "made by an earlier run" in result.stderr
     assert names(folder_v1) == WRITTEN
@@ -614,10 +613,10 @@ def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
     assert "finished by an earlier run" in succeed(*RUN_V1).stderr
 
 
-def test_another_version_harms_nothing(folder_v1, monkeypatch):
+def test_another_version_harms_nothing(folder_v1):
+    say_version(folder_v1, "99")
     before = contents(folder_v1)
-    monkeypatch.setattr(_analysis, "__version__", "99")
-    assert "ensemblage 0.1.0 instead of 99. Choose another folder, or add --overwrite." in fail(*RUN_V1)
+    assert f"ensemblage 99 instead of {__version__}. Choose another folder, or add --overwrite." in fail(*RUN_V1)
     assert contents(folder_v1) == before
 
 
@@ -655,8 +654,10 @@ def test_singulars(tmp_path):
     (tmp_path / "x.csv").write_text("a\n1\n2\n11\n12\n", encoding="utf-8")
     result = succeed("run", tmp_path / "x.csv", "-k", 2, "--partitions", 2, "-o", tmp_path / "out")
     assert "objects     4, 1 feature\n" in result.stdout
-    assert clusters_text([1], None) == "1 cluster of 1 object"
-    assert clusters_text([3, 1], 2) == "2 clusters of 3, 1 objects"
+    for rows, said in ((["0,0"], "1 cluster of 1 object\n"), (["0,0"] * 3 + ["1,1"], "2 clusters of 3, 1 objects\n")):
+        (tmp_path / "e.csv").write_text("\n".join(["p,q", *rows]), encoding="utf-8")
+        found = succeed("combine", tmp_path / "e.csv", "--method", "majority", "-o", tmp_path / f"{len(rows)} rows")
+        assert f"consensus   {said}" in found.stdout
 
 
 # -- Memory and ids ----------------------------------------------------------------------------------------------------
@@ -717,6 +718,6 @@ def test_a_minus_is_the_text_of_standard_input(tmp_path):
     assert "stdin is empty" in empty.stderr
 
 
-def test_a_minus_is_refused_where_standard_input_is_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(_options, "STANDARD_INPUT", tmp_path / "none")
+def test_a_minus_is_refused_where_standard_input_is_no_file(monkeypatch):
+    monkeypatch.setattr(Path, "exists", lambda path, exists=Path.exists: path != Path("/dev/stdin") and exists(path))
     assert "must be the name of a file on this system, which has no /dev/stdin." in fail("rank", "-")

@@ -45,7 +45,7 @@ from ensemblage.choices._partition_features import (
     measure_partitions,
 )
 from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
+from ensemblage.generation import ScaledPartitions, _diverse
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
 from ensemblage.generation._candidates import (
     FULL,
@@ -308,15 +308,18 @@ def test_what_is_known_of_a_pool_is_not_made_again(ks, monkeypatch):
 
 @pytest.mark.parametrize("k", [None, 3])
 def test_the_generator_takes_what_the_choice_has_made(k, monkeypatch):
-    X, seen = BLOBS, []
-    made_by = lambda *of, **how: seen.append(of[-1]) or candidate_pool(*of, **how)  # noqa: E731
-    monkeypatch.setattr(_view_partitions, "candidate_pool", made_by)
+    """No mixture is fitted twice; without the choice the generator fits its own."""
+    X, made, mixture = BLOBS, [], Space.mixture
+    noted = lambda self, X, *of: made.append((X.tobytes(), *of)) or mixture(self, X, *of)  # noqa: E731
+    monkeypatch.setattr(Space, "mixture", noted)
     model = ConsensusClustering(k, random_state=0, n_jobs=1).fit(X)
-    assert seen[0] is not None
     assert "_made" not in vars(model.generator_)
-    features = model.preprocessor_.transform(X)
+    features, of_both = model.preprocessor_.transform(X), made.copy()
+    assert len(set(of_both)) == len(of_both)
+    made.clear()
     alone = clone(model.generator_).fit_transform(features)
-    assert seen[1] is None
+    assert made
+    assert set(made) <= set(of_both)
     np.testing.assert_array_equal(alone, model.generator_.transform(features))
     np.testing.assert_array_equal(np.asarray(model.ensemble_), alone)
 

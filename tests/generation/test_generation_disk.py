@@ -18,7 +18,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import FitFailedWarning
 
-from ensemblage import Ensemble
+from ensemblage import Ensemble, __version__
 from ensemblage import Ensemble as InMemory
 from ensemblage.cli import main
 from ensemblage.consensus import KMeansConsensus
@@ -209,10 +209,12 @@ def test_other_labels_are_refused(tmp_path, X, message, finished):
     np.testing.assert_array_equal(np.load(path), generator.fit_transform(X + more))
 
 
-def test_another_version_is_refused(tmp_path, X, monkeypatch):
+def test_another_version_is_refused(tmp_path, X):
     interrupted(tmp_path / "z.npy", X)
-    monkeypatch.setattr("ensemblage.generation._write_partitions.__version__", "99")
-    with pytest.raises(ValueError, match=r"ensemblage = .*, not 99"):
+    record = tmp_path / "z.npy.json"
+    made_of = json.loads(record.read_text(encoding="utf-8"))["made of"]
+    record.write_text(json.dumps({"made of": {**made_of, "ensemblage": "99"}}), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"ensemblage = 99, not {__version__}"):
         write_partitions(mini_batch(), X, tmp_path / "z.npy")
 
 

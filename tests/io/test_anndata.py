@@ -463,7 +463,7 @@ def test_a_failure_leaves_nothing_behind(stored, tmp_path, monkeypatch):
     def fails(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ensemblage.pipeline._to_anndata._add", fails)
+    monkeypatch.setattr("anndata.io.write_elem", fails)
     assert "No space left" in refused("combine", stored, "-k", 3, "-o", tmp_path / "out.h5ad")
     assert not list(tmp_path.iterdir())
 

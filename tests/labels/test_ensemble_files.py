@@ -26,7 +26,6 @@ from ensemblage.cli import main
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.io._features import features_of, members_of
-from ensemblage.pipeline._to_anndata import write_copy
 from ensemblage.tables.arrow import TYPED
 from ensemblage.tables.formats import FORMATS
 
@@ -158,8 +157,11 @@ def partitions_npy(path):
 
 def cells_h5ad(path):
     anndata = pytest.importorskip("anndata")
-    anndata.AnnData(np.zeros((3, 2))).write_h5ad(path.parent / "cells.h5ad")
-    write_copy(path.parent / "cells.h5ad", path, {"k": np.arange(3)}, "k", {"a": "b"})
+    obs = pd.DataFrame({"p": list("aab"), "q": list("abb")}, index=list("xyz"))
+    anndata.AnnData(np.zeros((3, 2)), obs).write_h5ad(path.parent / "cells.h5ad")
+    command(
+        "combine", path.parent / "cells.h5ad", "--columns", "p", "--columns", "q", "-k", 2, "-o", path, "--overwrite"
+    )
 
 
 WRITERS = {
@@ -169,7 +171,7 @@ WRITERS = {
     "parts": label_parts,
     "page.html": report_page,
     "partitions.npy": partitions_npy,
-    "cells.h5ad-copy": cells_h5ad,
+    "copy.h5ad": cells_h5ad,
     "run.json": lambda path: write_text(path, "{}"),
 }
 

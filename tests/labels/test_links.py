@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from inside import numbered_by_content
 from numpy.testing import assert_allclose, assert_array_equal
-from shell import fail, rows_of, succeed
+from shell import call, fail, rows_of, succeed
 from sklearn.metrics import adjusted_rand_score
 from strategies import few_starts, planted_labels, random_labels, usual
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, make_consensus
-from ensemblage.cli._source import PairFiles
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.labels import links
 
@@ -522,18 +521,24 @@ TEXTS = ["Müller,b\n", "x,y\nMüller,b\n", "Müller;b\n", "Objekt;auch\n Mülle
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_files_of_pairs_as_spreadsheets_write_them(tmp_path, text, encoding):
     (tmp_path / "pairs.csv").write_bytes(text.encode(encoding))
-    files = PairFiles.of({"must_link": tmp_path / "pairs.csv", "cannot_link": None})
-    assert files.pairs(["a", "b", "Müller"], "t.csv")["must_link"].tolist() == [[2, 1]]
+    (tmp_path / "apart.csv").write_text("b,Müller\n", encoding="utf-8")
+    (tmp_path / "e.csv").write_text("id,p,q\na,0,0\nb,0,0\nMüller,1,1\n", encoding="utf-8")
+    command = ("combine", tmp_path / "e.csv", "--id-column", "id", "-k", 2, "-o", tmp_path / "out")
+    said = fail(*command, "--must-link", tmp_path / "pairs.csv", "--cannot-link", tmp_path / "apart.csv")
+    assert "which cannot_link keeps apart and must_link joins: b – Müller." in said
 
 
-def test_a_first_pair_that_is_unknown_is_no_header_where_objects_are_numbers(tmp_path, capsys):
-    path = tmp_path / "pairs.csv"
-    files = PairFiles.of({"must_link": path.write_text("8,9\n1,2\n") and path, "cannot_link": None})
-    with pytest.raises(ValueError, match=r"Got '8' in pair 1\. Correct that line\."):
-        files.pairs(["1", "2", "3"], "t.csv")
-    assert not capsys.readouterr().err
-    assert files.pairs(["1", "2", "ann"], "t.csv")["must_link"].tolist() == [[0, 1]]
-    assert "pairs.csv: the first line is a header, for it names no object: 8, 9" in capsys.readouterr().err
+def test_a_first_pair_that_is_unknown_is_no_header_where_objects_are_numbers(tmp_path):
+    (tmp_path / "pairs.csv").write_text("8,9\n1,2\n", encoding="utf-8")
+    command = ("combine", tmp_path / "e.csv", "--id-column", "id", "-k", 2, "-o", tmp_path / "out", "--must-link")
+    header = "pairs.csv: the first line is a header, for it names no object: 8, 9"
+    for last in ("3", "ann"):
+        (tmp_path / "e.csv").write_text(f"id,p,q\n1,0,0\n2,1,1\n{last},0,0\n", encoding="utf-8")
+        done = call(*command, tmp_path / "pairs.csv")
+        assert (done.exit_code == 0) == (header in done.stderr) == (last == "ann")
+        assert ("Got '8' in pair 1. Correct that line." in done.stderr) == (last == "3")
+    found = {row[0]: row[1] for row in rows_of(tmp_path / "out" / "labels.csv")}
+    assert found["1"] == found["2"] != found["ann"]
 
 
 def test_the_encoding_of_the_table_is_that_of_its_pairs(folder):

@@ -11,14 +11,16 @@ import pytest
 from former import FORMER
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from ensemblage import plotting
-from ensemblage.plotting import _axes, _clusters, _profiles
+from ensemblage.plotting import _clusters, _profiles
 from ensemblage.report._charts import curve_svg
 
 pytestmark = FORMER
+
+PALETTE, UNLABELLED_COLOR = plotting.cluster_colors(range(32)), plotting.cluster_colors([-1])[0]
 
 # Machado, Oliveira & Fernandes 2009, severity 1: what the colour-blind see of linear RGB.
 BLINDNESS = {
@@ -103,7 +105,7 @@ def test_the_style_is_a_sheet_that_users_can_have():
     with style.context("ensemblage.plotting.ensemblage"):
         assert matplotlib.rcParams["svg.fonttype"] == "none"
         cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
-    assert [color.lstrip("#") for color in cycle] == [color.lstrip("#") for color in _axes.PALETTE[:8]]
+    assert [color.lstrip("#").lower() for color in cycle] == [to_hex(color).lstrip("#") for color in PALETTE[:8]]
 
 
 NAMED = ("consensus_cdfs", "stability_curves", "criteria_by_number", "evidence_by_number", "stability_by_resolution")
@@ -154,14 +156,15 @@ def oklab(rgb):
 
 @pytest.mark.parametrize("matrix", BLINDNESS.values(), ids=BLINDNESS)
 def test_first_colors_differ_to_every_eye(matrix):
-    seen = oklab(np.array([linear(c) for c in _axes.PALETTE[:8]]) @ np.transpose(matrix))
+    seen = oklab(np.array([linear(c) for c in PALETTE[:8]]) @ np.transpose(matrix))
     distances = np.linalg.norm(seen[:, None] - seen[None], axis=-1) + np.eye(8)
     assert distances.min() > 0.05
 
 
 def test_all_colors_are_distinct_and_stand_out_from_white():
-    assert len({*_axes.PALETTE, _axes.UNLABELLED_COLOR}) == len(_axes.PALETTE) + 1
-    luminance = np.array([linear(c) for c in _axes.PALETTE]) @ [0.2126, 0.7152, 0.0722]
+    assert len(np.unique([*PALETTE, UNLABELLED_COLOR], axis=0)) == len(PALETTE) + 1
+    np.testing.assert_array_equal(plotting.cluster_colors([32]), PALETTE[:1])
+    luminance = np.array([linear(c) for c in PALETTE]) @ [0.2126, 0.7152, 0.0722]
     assert (1.05 / (luminance + 0.05)).min() > 1.8
 
 
@@ -201,7 +204,7 @@ def test_consensus_matrix_of_many_rows_stays_a_small_picture():
 def test_cluster_sizes_shows_unlabelled_objects_apart():
     ax = plotting.cluster_sizes([5, 2], unlabelled=4)
     assert [bar.get_height() for bar in ax.patches] == [5, 2, 4]
-    assert ax.patches[2].get_facecolor()[:3] == pytest.approx(to_rgb(_axes.UNLABELLED_COLOR))
+    assert ax.patches[2].get_facecolor()[:3] == pytest.approx(UNLABELLED_COLOR)
     assert "4 unlabelled" in [text.get_text() for text in ax.texts]
 
 
@@ -269,7 +272,7 @@ def test_opacity_is_confidence_and_the_legend_says_so():
     ax = plotting.scatter([[0, 0], [1, 1], [2, 0], [3, 3]], [0, 0, 0, -1], [0.0, 0.25, 0.5, np.nan])
     alpha = ax.collections[0].get_facecolors()[:, 3]
     assert alpha[0] < alpha[1] < alpha[2] == 1
-    assert ax.collections[0].get_facecolors()[3][:3] == pytest.approx(to_rgb(_axes.UNLABELLED_COLOR))
+    assert ax.collections[0].get_facecolors()[3][:3] == pytest.approx(UNLABELLED_COLOR)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["0.00", "0.25", "0.50", "unlabelled"]
     assert ax.get_legend().get_title().get_text() == "confidence"
 

@@ -33,16 +33,14 @@ def rects(svg):
     return [element.attrib for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("rect")]
 
 
-def panels(frame, labels=CLASSES):
-    summary = report.summarize(
-        np.column_stack([labels] * 2),
-        KMeansConsensus(3, random_state=0).fit(np.column_stack([labels] * 2)),
-        profile=ensemblage.profile(labels, frame),
-    )
-    return {panel["variable"]: panel for panel in summary["profile"]["panels"]}
+def summary_of(frame):
+    """That of the classes, which the columns describe."""
+    labels = np.column_stack([CLASSES] * 2)
+    model = KMeansConsensus(3, random_state=0).fit(labels)
+    return report.summarize(labels, model, profile=ensemblage.profile(CLASSES, frame))
 
 
-def test_few_values_are_stacked_bars():
+def test_few_values_are_stacked_bars(tmp_path):
     frame = pd.DataFrame(
         {
             "grade": pd.Categorical(np.array(["low", "mid", "high"])[CLASSES], ["low", "mid", "high"], ordered=True),
@@ -51,7 +49,7 @@ def test_few_values_are_stacked_bars():
             "letter": np.array(list("abcdefghij"))[CLASSES * 3 + np.arange(120) % 4],
         }
     )
-    found = panels(frame)
+    found = {panel["variable"]: panel for panel in summary_of(frame)["profile"]["panels"]}
     assert found["size"]["stack"] is None
     assert found["grade"]["stack"]["levels"] == ["low", "mid", "high"]
     assert found["grade"]["stack"]["shares"] == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -66,20 +64,8 @@ def test_few_values_are_stacked_bars():
     widths = [float(r["width"]) for r in rects(drawn) if r["height"] == "15"]
     assert sum(widths[:4]) == pytest.approx(sum(widths[4:8]), abs=0.3)
     assert "other" in texts(panel_svg(found["letter"]))
-    files = {name for p in report_pictures(frame) for name in p}
-    assert {"variable-0", "profiles"} <= files
-
-
-def report_pictures(frame):
-    """Names of the files of the figures of a page."""
-    labels = np.column_stack([CLASSES] * 2)
-    summary = report.summarize(
-        labels, KMeansConsensus(3, random_state=0).fit(labels), profile=ensemblage.profile(CLASSES, frame)
-    )
-    from ensemblage.report._layout import pictures_of
-    from ensemblage.report._sections import sections_of
-
-    return [p.figures for section in sections_of(summary) for p in pictures_of(section)]
+    report.save_figures(summary_of(frame), tmp_path)
+    assert {"variable-0.svg", "profiles.svg"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_boxes_are_at_their_places():

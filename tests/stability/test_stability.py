@@ -23,7 +23,6 @@ from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.generation import RandomKPartitions
 from ensemblage.stability import cluster_stability, partition_stability
 from ensemblage.stability._clusters import best_jaccard, cells_of, encode_noise
-from ensemblage.stability._records import verdict_of
 from ensemblage.stability._resamples import Axes, Scheme, check_data, fresh, gap_quantiles
 
 IRIS = load_iris().data
@@ -430,7 +429,12 @@ def test_estimators_keep_what_they_are():
      (0.6, "doubtful"), (0.599, "unstable"), (0, "unstable"), (np.nan, "not drawn")],
 )  # fmt: skip
 def test_words(mean, word):
-    assert verdict_of(mean) == word
+    """Of the share of a cluster's thousand objects that stay together; the others join the next one."""
+    labels = np.repeat([0, 1], 1_000)
+    member = labels.copy()
+    member[0 if np.isnan(mean) else round(1_000 * mean) : 1_000] = -1 if np.isnan(mean) else 1
+    found = partition_stability(labels, np.column_stack([member] * 2)).table[0]
+    assert found.verdict == word
 
 
 def test_sentences():

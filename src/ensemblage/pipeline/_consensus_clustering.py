@@ -352,7 +352,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _check_blocks(self, X: FeatureBlocks, **others: Any) -> None:
         """Refuse what needs all features in memory."""
-        others |= {} if X._matrix is None else {"impute": self.impute, "preprocessor": self.preprocessor}
+        others |= {"impute": self.impute, "preprocessor": self.preprocessor} if X._table is None else {}
         for name, value in others.items():
             if value is not None:
                 raise ValueError(

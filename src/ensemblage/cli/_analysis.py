@@ -46,8 +46,7 @@ from ensemblage.pipeline._describe import (
     PAGE,
     STABILITY,
     Description,
-    Wanted,
-    describe,
+    describe_of_labels,
     n_left_out,
     rank,
     summary_of,
@@ -158,7 +157,7 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
         announce_numbers(found.consensus, options.old)
         ranking = rank(found.ensemble, watch)
         analysis.write_clusters(found, members, found.consensus)
-        said = describe(found, members, Wanted(all_methods=options.others), execution, watch)
+        said = describe_of_labels(found, options.others, execution, watch)
         analysis.write_page(found, members, ranking, said, analysis.settings_shown(pairs))
         analysis.write_copy()
         return analysis.folder.summary

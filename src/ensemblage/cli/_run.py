@@ -84,7 +84,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             ranking = rank(found.ensemble, watch)
             merged = merge(found.consensus, features, execution, watch) if request.merges else None
             analysis.write_clusters(found, features, store.model_of(found), merged)
-            said = describe(found, features, request.wanted(thinned), execution, watch)
+            said = describe(found, features, decisions.plan, request.wanted(thinned), execution, watch)
             if options.selective_markers and said.profile is not None:
                 analysis.write_profile(said.profile)
             shown = analysis.settings_shown(pairs, request.settings_used(decisions, found.number.k))

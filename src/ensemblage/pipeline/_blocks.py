@@ -111,7 +111,7 @@ class OfAll(NamedTuple):
 
     @classmethod
     def of(cls, features: FeatureBlocks, model: Any) -> OfAll:
-        """One pass over the features, if what is nearest is not known."""
+        """One pass over the features, which know from then on what is nearest; none if they do."""
         kept = _check_model(features, model)
         known = features._nearest
         if known is None or len(known[0]) < len(kept) or not all(map(np.array_equal, known[0], kept)):

@@ -296,7 +296,7 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         features = FeatureBlocks.from_dask([client.submit(part, i) for i in range(PARTS)], client=client)
         before = client.run(os.getpid)
-        source, calls = type(features._matrix), []
+        source, calls = type(features._given), []
         reduce = source.reduce
 
         def losing(self, *arguments):
@@ -357,7 +357,7 @@ def test_a_cluster_that_dies_leaves_nothing(during, tmp_path):
         client = distributed.Client(process.stdout.readline().strip())
         features = FeatureBlocks.from_dask([part(i) for i in range(PARTS)], client=client)
         model = ConsensusClustering(3, random_state=1)
-        source, name = type(features._matrix), "reduce" if during == "fit" else "each"
+        source, name = type(features._given), "reduce" if during == "fit" else "each"
         method = getattr(source, name)
 
         def dying(self, *arguments):

@@ -37,7 +37,7 @@ def source(request, tmp_path, monkeypatch):
         return made
     if kind == "cluster":
         client = request.getfixturevalue("client")
-        return FeatureBlocks.from_dask(np.array_split(X, 3), client=client)._matrix
+        return FeatureBlocks.from_dask(np.array_split(X, 3), client=client)._given
     if kind == "Parquet":
         (tmp_path / "X").mkdir()
         pq.write_table(table, tmp_path / "X" / "part.parquet")
@@ -47,7 +47,7 @@ def source(request, tmp_path, monkeypatch):
         return fitted._numbers_of(features)
     order = np.asfortranarray if kind == "Fortran order" else np.ascontiguousarray
     np.save(tmp_path / "X.npy", order(X, dtype=np.float32 if kind == "float32" else None))
-    return FeatureBlocks.open(tmp_path / "X.npy")._matrix
+    return FeatureBlocks.open(tmp_path / "X.npy")._given
 
 
 def values(source):

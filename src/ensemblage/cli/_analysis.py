@@ -46,8 +46,7 @@ from ensemblage.pipeline._describe import (
     PAGE,
     STABILITY,
     Description,
-    Wanted,
-    describe,
+    describe_of_labels,
     n_left_out,
     rank,
     summary_of,
@@ -87,9 +86,15 @@ class CommonOptions:
             settings["method"] = None
         path = settings.pop("align")
         old = None if path is None else read_labels(path)
-        of_run = settings.pop("without_columns", False), settings.pop("selective_markers", False)
-        strict = settings.pop("strict")
-        return cls(settings.pop("no_objects"), others, *of_run, old, PairFiles.of(settings), strict)
+        return cls(
+            no_objects=settings.pop("no_objects"),
+            others=others,
+            without_columns=settings.pop("without_columns", False),
+            selective_markers=settings.pop("selective_markers", False),
+            old=old,
+            pair_files=PairFiles.of(settings),
+            strict=settings.pop("strict"),
+        )
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on of them."""
@@ -152,7 +157,7 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
         announce_numbers(found.consensus, options.old)
         ranking = rank(found.ensemble, watch)
         analysis.write_clusters(found, members, found.consensus)
-        said = describe(found, members, Wanted(all_methods=options.others), execution, watch)
+        said = describe_of_labels(found, options.others, execution, watch)
         analysis.write_page(found, members, ranking, said, analysis.settings_shown(pairs))
         analysis.write_copy()
         return analysis.folder.summary
@@ -175,7 +180,8 @@ def open_analysis(request: AnalysisRequest, output: Path, overwrite: bool) -> It
     content = b"" if is_copy else source.read()
     identity = request.identity(content)
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
-    with on_first_compilation(_announce_compiling), place as folder, _interruptible(folder):
+    compiles = partial(announce, "compiling once; later commands reuse the result")
+    with on_first_compilation(compiles), place as folder, _interruptible(folder):
         is_finished = folder.has(*FILES[:-1], *[PROFILE] * request.options.selective_markers)
         if is_finished:
             announce(f"{folder.path}: finished by an earlier run with the same settings")
@@ -184,10 +190,6 @@ def open_analysis(request: AnalysisRequest, output: Path, overwrite: bool) -> It
             seconds.started(folder.summary.get("seconds", {}))
             folder.summary["seconds"] = seconds
         yield Analysis(request, folder, content, seconds, is_finished, output if is_copy else None, overwrite)
-
-
-def _announce_compiling() -> None:
-    announce("compiling once; later commands reuse the result")
 
 
 @contextmanager

@@ -138,7 +138,9 @@ def sweep_resolutions(
     n_jobs = settings.pop("n_jobs")
     has_header = settings.pop("has_header") if is_graph else None
     if is_graph:
-        _refuse_features(settings, data)
+        for name, value in settings.items():
+            if value not in (None, (), [], {}, False, "auto", USUAL.get(name)):
+                raise ValueError(f"{option_name(name)} is for features. Got the graph {data.name}. Leave it out.")
     source = None if is_graph else InputFile.of(data, settings, *FEATURE_OPTIONS)
     if is_annotated_copy(output):
         if not isinstance(source, CellFile):
@@ -147,9 +149,8 @@ def sweep_resolutions(
                 "Name a folder."
             )
         check_copy(source, output, overwrite)
-    make = partial(_choose, source, data, color, asked, n_jobs, has_header)
-    if is_annotated_copy(output) and isinstance(source, CellFile):
-        choice = make(Seconds())[0]
+        given = _read_input(source, data, color, has_header, Seconds())
+        choice = _sweep(given, data, asked, n_jobs, Seconds())
         if choice.consensus is None:
             raise ValueError(
                 f"A sweep must find clusters to write into {output}. {choice.sentence} Try higher --resolutions."
@@ -157,48 +158,44 @@ def sweep_resolutions(
         write_copy(data, output, columns_of(choice.consensus, source.key_added), source.key_added, notes_of(choice))
         _show({"sweep": {"sentence": choice.sentence, "table": [row._asdict() for row in choice.table]}}, [output])
         return
-    content = read_bytes(data) if source is None else source.read()
-    read = (
-        {"input": hashlib.sha256(content).hexdigest(), "graph": True, "header": has_header}
-        if source is None
-        else source.identity(content)
-    )
+    if source is None:
+        content = read_bytes(data)
+        read = {"input": hashlib.sha256(content).hexdigest(), "graph": True, "header": has_header}
+    else:
+        read = source.identity(source.read())
     stated = {name: str(value) for name, value in asked.items() if value is not None}
     identity = {"command": "sweep", "ensemblage": __version__, **read, **stated, "color": color}
     with output_folder(output, identity, overwrite) as folder:
         if folder.has(*FILES[:-1], SWEEP):
             announce(f"{folder.path}: finished by an earlier run with the same settings")
         else:
-            _fill(folder, data, make, stated)
+            seconds = Seconds()
+            seconds.started(folder.summary.get("seconds", {}))
+            folder.summary["seconds"] = seconds
+            given = _read_input(source, data, color, has_header, seconds)
+            choice = _sweep(given, data, asked, n_jobs, seconds)
+            _write_sweep(folder, data, given, choice, stated, seconds)
         _show(folder.summary, [folder.path / name for name in (*FILES, SWEEP)])
 
 
-def _refuse_features(settings: Mapping[str, Any], data: Path) -> None:
-    """Of a graph there is nothing to say about features."""
-    for name, value in settings.items():
-        if value not in (None, (), [], {}, False, "auto", USUAL.get(name)):
-            raise ValueError(f"{option_name(name)} is for features. Got the graph {data.name}. Leave it out.")
-
-
-def _choose(
-    source: InputFile | None,
-    data: Path,
-    color: str | None,
-    asked: Mapping[str, Any],
-    n_jobs: int,
-    has_header: bool | None,
-    seconds: Seconds,
-) -> tuple[ResolutionChoice, SweepInput]:
-    """What was found, and of what."""
+def _read_input(
+    source: InputFile | None, data: Path, color: str | None, has_header: bool | None, seconds: Seconds
+) -> SweepInput:
+    """A graph, or the features of a source."""
     with seconds.spent_on("read"):
         given = _read_graph(data, color, has_header) if source is None else _read_objects(source, color)
     announce_notes(data.name, given.notes)
+    return given
+
+
+def _sweep(given: SweepInput, data: Path, asked: Mapping[str, Any], n_jobs: int, seconds: Seconds) -> ResolutionChoice:
+    """The choice of the resolution, announced."""
     known = {name: value for name, value in asked.items() if value is not None}
     line = f"{known['n_resamples']} resamples, and every resolution"
     with seconds.spent_on("sweep"), progress_bar("sweep", 100, line, are_alike=False) as callback:
         choice = choose_resolution(given.X, **known, **given.options, n_jobs=n_jobs, progress=callback)
     announce_notes(data.name, choice.notes)
-    return choice, given
+    return choice
 
 
 def _read_graph(data: Path, color: str | None, has_header: bool | None) -> SweepInput:
@@ -242,11 +239,15 @@ def _read_objects(source: InputFile, color: str | None) -> SweepInput:
     return SweepInput(features.X, features.ids, shown, {"standardize": False}, notes, features.truth)
 
 
-def _fill(folder: Folder, data: Path, make: Any, stated: Mapping[str, str]) -> None:
-    seconds = Seconds()
-    seconds.started(folder.summary.get("seconds", {}))
-    folder.summary["seconds"] = seconds
-    choice, given = make(seconds)
+def _write_sweep(
+    folder: Folder,
+    data: Path,
+    given: SweepInput,
+    choice: ResolutionChoice,
+    stated: Mapping[str, str],
+    seconds: Seconds,
+) -> None:
+    """Fill the folder; ``stated`` are the settings that were given."""
     n = len(given.ids)
     consensus = choice.consensus
     if consensus is None:  # one cluster at every resolution

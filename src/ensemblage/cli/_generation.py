@@ -98,8 +98,18 @@ class Generation:
         if is_chosen:
             of_kmeans = quality == "fast" or partitions is not None or sample_size != "auto"
             generator = RANDOM_K if of_kmeans else DIVERSE
-        asked = generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, sample_size, quality, is_chosen
-        return cls(*asked, selection or DEFAULT_SELECTION)
+        return cls(
+            generator=generator,
+            partitions=partitions or N_PARTITIONS,
+            k=k,
+            seed=seed,
+            n_jobs=n_jobs,
+            category_weight=weight,
+            sample_size=sample_size,
+            quality=quality,
+            is_chosen=is_chosen,
+            selection=selection or DEFAULT_SELECTION,
+        )
 
     def wish(self) -> Any:
         """The generator as `PlanRequest` has it: None where the data and the quality decide."""
@@ -195,8 +205,9 @@ class Generation:
     def data(self, features: Features, links: Mapping[str, Any] | None = None) -> Data:
         """What is clustered: features, or distances of all pairs."""
         distances = features.distances if self.generator == GOWER and features.X.shape[1] else None
-        of_members = features.members, features.n_columns, self.category_weight
-        return Data(features.X, *of_members, distances, links=links or {})
+        return Data(
+            features.X, features.members, features.n_columns, self.category_weight, distances, links=links or {}
+        )
 
     def source(self, source: InputFile) -> InputFile:
         """What is read: distances do without missing values, which are filled for pictures alone."""

@@ -84,7 +84,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             ranking = rank(found.ensemble, watch)
             merged = merge(found.consensus, features, execution, watch) if request.merges else None
             analysis.write_clusters(found, features, store.model_of(found), merged)
-            said = describe(found, features, request.wanted(thinned), execution, watch)
+            said = describe(found, features, decisions.plan, request.wanted(thinned), execution, watch)
             if options.selective_markers and said.profile is not None:
                 analysis.write_profile(said.profile)
             shown = analysis.settings_shown(pairs, request.settings_used(decisions, found.number.k))
@@ -150,8 +150,20 @@ class RunRequest:
             consensus = replace(consensus, method=generation.method)
         source = generation.source(InputFile.of(data, settings, *FEATURE_OPTIONS))
         generation.check()
-        asked = k, k_range, method, allow_one, n_resamples, merges, thinning, generation, consensus, may_choose_k
-        return cls(source, *asked, options)
+        return cls(
+            source=source,
+            k=k,
+            k_range=k_range,
+            method=method,
+            allow_one=allow_one,
+            n_resamples=n_resamples,
+            merges=merges,
+            thinning=thinning,
+            generation=generation,
+            consensus=consensus,
+            may_choose_k=may_choose_k,
+            options=options,
+        )
 
     @property
     def most(self) -> int | None:
@@ -174,13 +186,13 @@ class RunRequest:
         """What the plan gets of it."""
         has_parameters = bool(self.consensus.chosen)
         asked = PlanRequest(
-            self.k,
-            self.generation.wish(),
-            self.method or (CHOSEN if has_parameters else None),
-            self.generation.quality,
-            self.allow_one,
-            None if self.k_range is None else tuple(range(self.k_range[0], self.k_range[1] + 1)),
-            self.n_resamples,
+            n_clusters=self.k,
+            generator=self.generation.wish(),
+            consensus=self.method or (CHOSEN if has_parameters else None),
+            quality=self.generation.quality,
+            allow_one=self.allow_one,
+            k_range=None if self.k_range is None else tuple(range(self.k_range[0], self.k_range[1] + 1)),
+            n_resamples=self.n_resamples,
             is_default=self.method is None if has_parameters else None,
             is_anndata=isinstance(self.source, CellFile),
             category_weight=self.generation.category_weight,

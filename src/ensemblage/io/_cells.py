@@ -92,8 +92,8 @@ class Cells:
         return self.rows.X if isinstance(self.rows, MemoryFeatures) else np.empty((0, 0))
 
     def column(self, place: int) -> NDArray[np.float64]:
-        """(n,) the values of a column side by side, which are faster to go through; NaN where one is missing."""
-        return np.ascontiguousarray(self.rows[:, place])
+        """(n,) the values of a column, NaN where one is missing."""
+        return self.rows[:, place]
 
     def of_columns(self, known: Sequence[str], wanted: Sequence[str]) -> Cells:
         """The cells of some of the columns that were encoded, by the names of all and of those."""
@@ -198,17 +198,43 @@ def cells_in_memory(columns: Sequence[Encoded], table: Table) -> Cells:
     return Cells(MemoryFeatures(X), [one.name for one in found], [one.of for one in found], [one.kind for one in found])
 
 
-def cells_on_disk(columns: Sequence[Encoded], table: Table, memory: int, scratch: str | PathLike[str] | None) -> Cells:
-    """The same in a new file, column after column; one of them is in memory."""
-    names, of, kinds = list[str](), list[int](), list[str]()
-    with Scratch(scratch, memory).or_removed() as place:
-        with place.writing("cells") as file:
-            for one in _values(columns, table):
-                place.check_room(one.values.nbytes)
-                write_array(file, one.values)
-                names.append(one.name)
-                of.append(one.of)
-                kinds.append(one.kind)
-        shape = len(table), len(names)
-        rows = StoredRows(place.file("cells"), shape, np.dtype(np.float64), fortran=True, scratch=place)
-        return Cells(StoredFeatures(rows, memory, scratch, names), names, of, kinds)
+class StoredCells:
+    """The cells of a table that is not in memory, in a file. Those that were written last are read again.
+
+    Parameters
+    ----------
+    memory : bytes that the process may take
+    scratch : where the file is
+    """
+
+    def __init__(self, memory: int, scratch: str | PathLike[str] | None) -> None:
+        self._memory, self._scratch = memory, scratch
+        self._written: tuple[list[Encoded], Any, Cells] | None = None
+
+    def write(self, columns: Sequence[Encoded], table: Table, missing: Any) -> Cells:
+        """Those of the columns that are no members, column after column, whose codes ``missing`` are gaps; one column
+        is in memory.
+        """
+        names, of, kinds = list[str](), list[int](), list[str]()
+        with Scratch(self._scratch, self._memory).or_removed() as place:
+            with place.writing("cells") as file:
+                for one in _values(columns, table):
+                    place.check_room(one.values.nbytes)
+                    write_array(file, one.values)
+                    names.append(one.name)
+                    of.append(one.of)
+                    kinds.append(one.kind)
+            shape = len(table), len(names)
+            rows = StoredRows(place.file("cells"), shape, np.dtype(np.float64), fortran=True, scratch=place)
+            cells = Cells(StoredFeatures(rows, self._memory, self._scratch, names), names, of, kinds)
+        self._written = [column for column in columns if column.kind != "member"], missing, cells
+        return cells
+
+    def of(self, columns: Sequence[Encoded], table: Table, missing: Any) -> Cells:
+        """The same, written only if they are not among the last ones."""
+        wanted = [column for column in columns if column.kind != "member"]
+        if self._written is not None:
+            known, gaps, cells = self._written
+            if gaps == missing and all(column in known for column in wanted):
+                return cells.of_columns([column.name for column in known], [column.name for column in wanted])
+        return self.write(columns, table, missing)

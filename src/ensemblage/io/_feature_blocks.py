@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import check_bytes, check_fitted, check_path
-from ensemblage.io._cells import Cells, cells_on_disk
-from ensemblage.io._encoding import Encoded, Encoding
 from ensemblage.io._feature_sources import FeatureSource, check_memory, features_on_cluster, npy_features
 from ensemblage.io._stored_table import Parts, StoredTable
 from ensemblage.tables.formats import PARQUET, format_of
-
-
-class WrittenCells(NamedTuple):
-    """The cells of a table that were written last."""
-
-    missing: Any
-    """The codes that were gaps."""
-    columns: list[Encoded]
-    """That are no members."""
-    cells: Cells
 
 
 class FeatureBlocks:
@@ -65,16 +52,10 @@ class FeatureBlocks:
 
     shape: tuple[int, int]
     names: list[str] | None
-    _matrix: FeatureSource | None = None
-    """The features, if all are numbers ..."""
-    _table: StoredTable | None = None
-    """... or the table that they are columns of."""
+    _given: Any
+    """A `FeatureSource` of numbers, or a `StoredTable`, whose columns are used by their roles."""
     _notes: tuple[Any, ...] = ()
     """What was done with the columns of the table."""
-    _cells: WrittenCells | None = None
-    _memory: int = 0
-    _scratch: str | PathLike[str] | None = None
-    """Of the cells: bytes that the process may take, and where they are written."""
     _nearest: tuple[list[NDArray[np.float64]], FeatureSource] | None = None
     """The objects of each sample that were clustered last, and for each object which of each is nearest to it."""
 
@@ -115,14 +96,10 @@ class FeatureBlocks:
         """
         n_bytes, where = check_bytes(memory, "memory"), check_path(path, "path")
         if not where.is_dir() and format_of(where) is not PARQUET:
-            return cls._of_matrix(npy_features(where, n_bytes, scratch))
+            return cls._of(npy_features(where, n_bytes, scratch))
         parts = Parts(where, n_bytes)
         check_memory(n_bytes, parts.n_rows, len(parts.names))
-        features = cls()
-        features._table = StoredTable.of(parts)
-        features.names, features.shape = features._table.names, (parts.n_rows, len(features._table.columns))
-        features._memory, features._scratch = n_bytes, scratch
-        return features
+        return cls._of(StoredTable.of(parts, scratch))
 
     @classmethod
     def from_dask(cls, parts: Any, *, client: Any) -> FeatureBlocks:
@@ -151,26 +128,30 @@ class FeatureBlocks:
         Here are 8 bytes per object while objects are drawn, the drawn ones, and what `clusters` returns. Workers hold
         the features twice while they are cut into blocks, and up to six blocks of 262,144 rows while they work.
         """
-        return cls._of_matrix(features_on_cluster(parts, client))
+        return cls._of(features_on_cluster(parts, client))
 
     @classmethod
-    def _of_matrix(cls, matrix: FeatureSource) -> FeatureBlocks:
+    def _of(cls, given: FeatureSource | StoredTable) -> FeatureBlocks:
         features = cls()
-        features._matrix, features.names, features.shape = matrix, matrix.names, matrix.shape
+        features._given, features.names, features.shape = given, given.names, given.shape
         return features
+
+    @property
+    def _table(self) -> StoredTable | None:
+        """What was given, if it is a table."""
+        return self._given if isinstance(self._given, StoredTable) else None
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __repr__(self) -> str:
         n, m = self.shape
-        place = "a table on disk" if self._matrix is None else self._matrix.place
-        return f"FeatureBlocks({n:,} objects, {m:,} feature{'s' * (m > 1)}, {place})"
+        return f"FeatureBlocks({n:,} objects, {m:,} feature{'s' * (m > 1)}, {self._given.place})"
 
     def __getitem__(self, rows: Any) -> Any:
         """(r, n_features) some objects, by their numbers, in memory: an array, or a Table."""
-        given: Any = self._matrix
-        return given[np.asarray(rows)] if self._table is None else self._table.take(np.asarray(rows))
+        places = np.asarray(rows)
+        return self._given[places] if self._table is None else self._table.take(places)
 
     def clusters(self, model: Any) -> NDArray[np.int32]:
         """The cluster of every object, brought here.
@@ -239,17 +220,3 @@ class FeatureBlocks:
             f"The model must be a ConsensusClustering that was fitted to these {len(self):,} objects. Got a "
             f"{type(model).__name__} of others. Call model.fit with them first."
         )
-
-    def _write_cells(self, columns: Sequence[Encoded], table: StoredTable, missing: Any) -> Cells:
-        """The cells of the columns of the table, whose codes ``missing`` are gaps; `_cells_of` knows them then."""
-        cells = cells_on_disk(columns, table, self._memory, self._scratch)
-        self._cells = WrittenCells(missing, [column for column in columns if column.kind != "member"], cells)
-        return cells
-
-    def _cells_of(self, encoding: Encoding, table: StoredTable, missing: Any) -> Cells:
-        """The cells that a fitted encoding takes; read from disk if they were written for it."""
-        wanted = [column for column in encoding.columns if column.kind != "member"]
-        known = self._cells
-        if known is None or known.missing != missing or any(column not in known.columns for column in wanted):
-            return self._write_cells(encoding.columns, table, missing)
-        return known.cells.of_columns([column.name for column in known.columns], [column.name for column in wanted])

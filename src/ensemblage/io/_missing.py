@@ -76,7 +76,8 @@ def codes_in(columns: Iterable[tuple[Any, NDArray[Any]]]) -> dict[float, dict[An
     """
     found = dict[float, dict[Any, int]]()
     on_scale = dict[float, list[tuple[Any, dict[float, int]]]]()
-    for name, values in columns:
+    for name, given in columns:
+        values = np.ascontiguousarray(given)  # which is gone through many times
         for code in likely_codes(values):
             found.setdefault(code, {})[name] = int(np.count_nonzero(values == code))
         if (scale := _short_scale(values)) is not None:

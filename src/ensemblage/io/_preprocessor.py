@@ -38,6 +38,7 @@ from ensemblage.io._scaling import (
     scaling_note,
     transformer_of,
 )
+from ensemblage.io._stored_table import StoredTable
 from ensemblage.io._table import Table
 
 
@@ -421,16 +422,15 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def _fit_blocks(self, features: FeatureBlocks) -> FeatureSource:
         """Fit to features that are not in memory, as to the array or the table of them; what is clustered."""
         check_parameters(self)
-        if features._matrix is None:
+        if features._table is not None:
             return self._fit_stored_table(features)
         self.n_features_in_ = features.shape[1]
         if features.names is not None:
             self.feature_names_in_ = np.array(features.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return self._fit_numbers(
-            features._matrix, features._matrix.reduce(ColumnSummary.of_finite, ColumnSummary.joined, features.names)
-        )
+        rows: FeatureSource = features._given
+        return self._fit_numbers(rows, rows.reduce(ColumnSummary.of_finite, ColumnSummary.joined, features.names))
 
     def _fit_stored_table(self, features: FeatureBlocks) -> FeatureSource:
         if self.impute in ("mean", "knn"):
@@ -442,7 +442,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
                 )
             )
         table: Any = self._table(features._table)
-        made, features._notes = self._fit_table(table, partial(features._write_cells, missing=self.missing))
+        made, features._notes = self._fit_table(table, partial(table.cells.write, missing=self.missing))
         for alert in self._alerts:
             warnings.warn(alert["text"], NoteWarning, stacklevel=2)
         if not made.shape[1]:
@@ -454,22 +454,22 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def _of_blocks(self, features: FeatureBlocks) -> FeatureSource:
         """The features of numbers or of columns that are read block by block, as float64."""
-        given = features._matrix
-        rows = self._cells_of(features).rows if given is None else given.columns(self._varying.tolist())
+        is_matrix = features._table is None
+        rows = features._given.columns(self._varying.tolist()) if is_matrix else self._cells_of(features).rows
         return rows.transformed(Transformed(self.transformer_), len(self._names))
 
     def _cells_of(self, features: FeatureBlocks) -> Cells:
         """The cells of Parquet parts, as they were fitted."""
-        table: Any = self._known_table(features._table)
-        if table is None or self._encoding is None:
+        table = self._known_table(features._table)
+        if not isinstance(table, StoredTable) or self._encoding is None:
             raise TypeError(
                 "The preprocessor must be fitted to a table. Got an array in fit. Fit it to the table first."
             )
-        return features._cells_of(self._encoding, table, self.missing)
+        return table.cells.of(self._encoding.columns, table, self.missing)
 
     def _numbers_of(self, features: FeatureBlocks) -> FeatureSource | None:
         """The original numbers with their gaps, block by block; None without any."""
-        return self._cells_of(features).numbers if features._matrix is None else features._matrix
+        return features._given if features._table is None else self._cells_of(features).numbers
 
     def _rows_of(self, features: FeatureBlocks, rows: NDArray[np.intp]) -> Any:
         """The original values of some objects: a table, or an array where columns have no names."""

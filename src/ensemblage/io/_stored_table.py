@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import some
+from ensemblage.io._cells import StoredCells
 from ensemblage.io._roles import ids_must_differ
 from ensemblage.io._table import Table
 from ensemblage.labels.disk import LIBRARIES
@@ -173,11 +175,16 @@ class StoredColumn(Column):
 class StoredTable(Table):
     """A table whose columns are `StoredColumn`."""
 
-    n_rows: int = 0
+    place: ClassVar[str] = "a table on disk"
+    """Where the rows lie, in words."""
+
+    n_rows: int = field(kw_only=True)
+    cells: StoredCells = field(kw_only=True)
+    """Its columns as numbers."""
 
     @classmethod
-    def of(cls, parts: Parts) -> StoredTable:
-        """The table of parts, without empty columns."""
+    def of(cls, parts: Parts, scratch: str | PathLike[str] | None) -> StoredTable:
+        """The table of parts, without empty columns; its cells are written to ``scratch``."""
         columns = [StoredColumn(name, parts) for name in parts.names]
         empty = [column.name for column in columns if column.n_filled == 0]
         kept: list[Column] = [column for column in columns if column.name not in empty]
@@ -185,8 +192,12 @@ class StoredTable(Table):
             raise ValueError(f"{parts.title} must hold values. All its cells are empty. Save the table again.")
         index = PANDAS_INDEX if PANDAS_INDEX in parts.names and PANDAS_INDEX not in empty else None
         notes = (f"left out, empty: {', '.join(empty)}",) if empty else ()
-        n = parts.n_rows
-        return cls(parts.title, kept, lambda: range(1, n + 1), "row", index, notes, n_rows=n)
+        n, cells = parts.n_rows, StoredCells(parts.memory, scratch)
+        return cls(parts.title, kept, lambda: range(1, n + 1), "row", index, notes, n_rows=n, cells=cells)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, len(self.columns)
 
     def __len__(self) -> int:
         return self.n_rows

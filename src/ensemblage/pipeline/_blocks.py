@@ -47,12 +47,12 @@ class StoredData(Data):
 
     features: FeatureSource
     kept: list[NDArray[np.float64]]
-    """(m, n_features) the objects of each of two samples that are clustered."""
+    """(m, n_features) the objects of each of two samples that are clustered: since `sample`."""
     nearest: FeatureSource
-    """(n, 2) which of those each object is nearest to."""
+    """(n, 2) which of those each object is nearest to: since `partitions`."""
 
     def sample(self, size: int | None, seed: int, n_jobs: int | None, made: PoolCache) -> NDArray[np.float64]:
-        self.n_jobs, self.kept = n_jobs, []
+        self.kept = []
         for of in (seed, second_seed(seed)):
             _, kept = dense_rows(self.features, cast(int, size), of, n_jobs)
             logger.info("%d of %d objects drawn, %d of them are clustered", size, len(self.features), len(kept))
@@ -62,7 +62,7 @@ class StoredData(Data):
     def partitions(self, generator: Any, noise: str) -> GeneratedMembers:
         """Of the sample alone; one pass finds the nearest of both samples."""
         generator._fit_kept(self.kept[0])
-        n_threads = thread_count(self.n_jobs) if isinstance(self.features, StoredFeatures) else 1  # of each worker
+        n_threads = thread_count(generator.n_jobs) if isinstance(self.features, StoredFeatures) else 1  # of each worker
         self.nearest = self.features.kept(_places_of_nearest, PLACE, 2, self.kept, n_threads)
         names = [str(name) for name in generator.get_feature_names_out()]
         return GeneratedMembers(Ensemble._made(generator._labels, names=names), generator)
@@ -111,7 +111,7 @@ class OfAll(NamedTuple):
 
     @classmethod
     def of(cls, features: FeatureBlocks, model: Any) -> OfAll:
-        """One pass over the features, if what is nearest is not known."""
+        """One pass over the features, which know from then on what is nearest; none if they do."""
         kept = _check_model(features, model)
         known = features._nearest
         if known is None or len(known[0]) < len(kept) or not all(map(np.array_equal, known[0], kept)):

@@ -53,9 +53,10 @@ from ensemblage.pipeline._default_plan import (
     check_n_clusters,
     check_plan,
     check_preparation,
+    check_votes,
     prepare,
 )
-from ensemblage.pipeline._run import Data, RunResult, SecondSample, Settings, Watch, check_votes, run
+from ensemblage.pipeline._run import Data, RunResult, SecondSample, Settings, Watch, run
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -351,7 +352,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _check_blocks(self, X: FeatureBlocks, **others: Any) -> None:
         """Refuse what needs all features in memory."""
-        others |= {} if X._matrix is None else {"impute": self.impute, "preprocessor": self.preprocessor}
+        others |= {"impute": self.impute, "preprocessor": self.preprocessor} if X._table is None else {}
         for name, value in others.items():
             if value is not None:
                 raise ValueError(
@@ -393,8 +394,16 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _request(self, is_anndata: bool, is_weighted: bool) -> PlanRequest:
         """What the parameters ask for."""
-        asked = self.n_clusters, self.generator, self.consensus, self.quality, self.allow_one
-        return PlanRequest(*asked, is_anndata=is_anndata, is_weighted=is_weighted, selection=self.selection)
+        return PlanRequest(
+            n_clusters=self.n_clusters,
+            generator=self.generator,
+            consensus=self.consensus,
+            quality=self.quality,
+            allow_one=self.allow_one,
+            is_anndata=is_anndata,
+            is_weighted=is_weighted,
+            selection=self.selection,
+        )
 
     def _take_found(self, found: RunResult) -> None:
         """Take what a run has found."""
@@ -546,7 +555,7 @@ def model_of(
 ) -> ConsensusClustering:
     """The model that a run leaves, which makes the same when it is fitted again; before its clusters are found, too.
 
-    Where the weights of the partitions are learned, it learns them again.
+    Where the weights of the partitions are learned, it learns them again. The generator loses its ``progress``.
     """
     unfitted = None if generator is None else clone(generator.set_params(progress=None))
     model = ConsensusClustering(generator=unfitted, preprocessor=clone(preprocessor), random_state=seed)

@@ -75,7 +75,7 @@ def plan_of(features: Any, preprocessor: Any, asked: PlanRequest) -> Plan:
     """The plan for features, (n, m) as a fitted preprocessor has made them."""
     quality = "fast" if asked.is_weighted else asked.quality
     is_learned = is_choice_learned(features, preprocessor, quality, asked)
-    default = learned_generator(features, preprocessor) if is_learned else default_generator(quality, features)
+    default = default_generator(features, preprocessor, quality, is_learned)
     generator = default if asked.generator is None else clone(asked.generator)
     n_clusters = _n_clusters(features, generator, is_learned, asked)
     consensus, combiner = _combiner(generator, n_clusters.value, asked)
@@ -108,21 +108,19 @@ def _roles(preprocessor: Any, n_features: int) -> Decision[str]:
     columns, members = preprocessor.columns_, preprocessor.partitions_
     use_of = {use.column: use for use in columns}
     names = list(map(str, getattr(preprocessor, "feature_names_in_", use_of)))
-    left = [f"{name} ({_why_left(use_of.get(name))})" for name in names if not _is_used(use_of.get(name))]
+    left = [f"{name} ({why})" for name in names if (why := _why_left(use_of.get(name)))]
     value = f"{len(names) - len(left):,} of {len(names):,} columns"
     reasons = [f"Not clustered: {some(left)}."] if left else ["Every column is clustered."]
     reasons += [f"A member of the ensemble each: {some(members)}."] if members else []
     return Decision(value, " ".join(reasons))
 
 
-def _is_used(use: ColumnUse | None) -> bool:
-    return use is not None and use.use.startswith("used")
-
-
 def _why_left(use: ColumnUse | None) -> str:
-    """Why a column is not clustered: its role, or more than that; of an id nothing else is known."""
+    """Why a column is not clustered: its role, or more than that; of an id nothing else is known. Empty if it is."""
     if use is None:
         return "id of the rows"
+    if use.use.startswith("used"):
+        return ""
     return use.role if use.use == "left out" else use.use.removeprefix("left out: ")
 
 
@@ -153,13 +151,11 @@ def _reason_of_scales(scaler: AlikeScaler, preprocessor: Preprocessor) -> str:
         return "All rows have length 1."
     names = preprocessor.get_feature_names_out()
     (low, least), (high, largest) = ((float(np.sqrt(scaler.var_[j])), names[j]) for j in scaler.extremes_)
-    apart = f"{_ratio_text(high / low)} times that of {least} ({in_digits(low)})"
+    ratio = high / low
+    times = f"{ratio:.3g}" if ratio < 1_000 else f"{ratio:,.0f}" if ratio < 1e9 else f"{ratio:.1e}"
+    apart = f"{times} times that of {least} ({in_digits(low)})"
     limit = f"{'at most' if scaler.keeps_scales_ else 'more than'} {ALIKE:.0f} times"
     return f"The standard deviation of {largest} ({in_digits(high)}) is {apart}: {limit}."
-
-
-def _ratio_text(ratio: float) -> str:
-    return f"{ratio:.3g}" if ratio < 1_000 else f"{ratio:,.0f}" if ratio < 1e9 else f"{ratio:.1e}"
 
 
 def _scaler_of_numbers(preprocessor: Preprocessor) -> Any:
@@ -274,7 +270,7 @@ def _why_kmeans(features: Any, asked: PlanRequest) -> str:
         return 'the quality "fast" was asked for'
     if not isinstance(features, np.ndarray):
         return "the features are sparse"
-    if has_many_clusters(features, asked):
+    if size_of_sample(features.shape[0]) is not None and largest_asked(asked) > MOST_OF_SAMPLE:
         return f"a sample of {len(features):,} objects cannot show more than {MOST_OF_SAMPLE} clusters"
     if not have_neighbours(features):
         return COPIES
@@ -367,8 +363,10 @@ def _stability(features: Any, preprocessor: Any, generator: Any, asked: PlanRequ
 # -- what the decisions ask --------------------------------------------------------------------------------------------
 
 
-def default_generator(quality: str, features: Any) -> Any:
-    """What makes the ensemble of features where nothing else is asked for."""
+def default_generator(features: Any, preprocessor: Any, quality: str, is_learned: bool) -> Any:
+    """What makes the partitions of features where nothing else is asked for; ``is_learned``: they have weights."""
+    if is_learned:
+        return ScaledPartitions(units=units_of(preprocessor), sample_size=size_of_sample(len(features)))
     if quality == "fast" or not can_be_diverse(features):
         return RandomKPartitions()
     return diverse_generator(quality)
@@ -377,11 +375,6 @@ def default_generator(quality: str, features: Any) -> Any:
 def diverse_generator(quality: str, k: int | None = None) -> DiversePartitions:
     """Different algorithms with numbers of clusters near k, None: different ones; those of the default."""
     return DiversePartitions(numbers_near(k), standardized_too=quality == "best")
-
-
-def learned_generator(features: Any, preprocessor: Any) -> ScaledPartitions:
-    """What makes the partitions that have learned weights."""
-    return ScaledPartitions(units=units_of(preprocessor), sample_size=size_of_sample(len(features)))
 
 
 def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: PlanRequest) -> bool:
@@ -400,11 +393,6 @@ def may_be_learned(asked: PlanRequest) -> bool:
     """Whether learned weights were asked for, and the default generates and combines the partitions."""
     is_default = asked.generator is None and asked.quality != "fast" and asked.is_default is None
     return asked.selection == LEARNED and is_default and is_method(asked.consensus, "eac-average")
-
-
-def has_many_clusters(features: Any, asked: PlanRequest) -> bool:
-    """Whether more clusters are asked for than the objects that are drawn of many can show."""
-    return size_of_sample(features.shape[0]) is not None and largest_asked(asked) > MOST_OF_SAMPLE
 
 
 def largest_asked(asked: PlanRequest) -> int:

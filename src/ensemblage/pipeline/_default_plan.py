@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ensemblage.base.options import DEFAULT_SELECTION, SELECTIONS
+from ensemblage.base.text import some
 from ensemblage.base.validation import (
     Constraints,
     Estimator,
@@ -39,6 +40,8 @@ from ensemblage.pipeline._decisions import (
 from ensemblage.pipeline._run import set_weights
 
 QUALITIES = ("fast", "default", "best")
+MOST_NAMED = 5
+"""Columns that an error names."""
 PARAMETERS: Constraints = {
     "n_clusters": [Whole(1), None],
     "generator": [
@@ -99,9 +102,18 @@ def default_plan(
     prepared = prepare(X, generator, standardize, impute, preprocessor)
     if sample_weight is not None:
         check_sample_weight(sample_weight, prepared.features.shape[0])
-    asked = n_clusters, generator, consensus, quality, allow_one, numbers, n_resamples
-    is_weighted = sample_weight is not None
-    request = PlanRequest(*asked, is_anndata=prepared.is_anndata, is_weighted=is_weighted, selection=selection)
+    request = PlanRequest(
+        n_clusters=n_clusters,
+        generator=generator,
+        consensus=consensus,
+        quality=quality,
+        allow_one=allow_one,
+        k_range=numbers,
+        n_resamples=n_resamples,
+        is_anndata=prepared.is_anndata,
+        is_weighted=sample_weight is not None,
+        selection=selection,
+    )
     plan = plan_of(prepared.features, prepared.preprocessor, request)
     check_plan(plan)
     return plan
@@ -188,6 +200,20 @@ def check_plan(plan: Plan, is_weighted: bool = False) -> None:
     if isinstance(plan.consensus, BaseConsensus):
         k = plan.n_clusters.value
         check_k(plan.consensus, k[0] if isinstance(k, tuple) else k)
+
+
+def check_votes(generator: Any, members: Collection[str]) -> None:
+    """Refuse votes on noise where −1 means something else, or categories label every object."""
+    if getattr(generator, "_draws_rows", False):
+        raise ValueError(
+            "noise must be 'missing' with a generator that clusters some of the objects, for -1 means that one was not "
+            f"drawn. Got 'vote' and {type(generator).__name__}. Give fraction=1 and bootstrap=False."
+        )
+    if members:
+        raise ValueError(
+            "noise must be 'missing' where categories are members: they have no noise. Got 'vote' and "
+            f"{some(list(members), MOST_NAMED)}. Encode categories as features, or leave these columns out."
+        )
 
 
 def check_n_clusters(k: int | None, features: NDArray[np.float64], subject: str, of: str) -> None:

@@ -1,8 +1,8 @@
 """What is said of clusters that were found: their partitions in order, their stability, what sets them apart.
 
 `rank` and `merge` come first: they are quick, and labels.csv has what `merge` finds. `describe` takes long: for the
-stability the analysis is made again, on resamples of the objects, and without each column in turn. `summary_of` makes
-the page's dict of all results.
+stability the analysis is made again, on resamples of the objects, and without each column in turn. Of partitions that
+were given nothing can be made again: `describe_of_labels`. `summary_of` makes the page's dict of all results.
 `split_counts` comes before an analysis whose clusters are described by counts that it has not seen.
 """
 
@@ -107,13 +107,13 @@ class Wanted(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What `describe` finds, by the parameters of `report.summarize`; None what was not asked for."""
+    """What is said of the clusters, by the parameters of `report.summarize`; None what was not asked for."""
 
-    cluster_stability: ClusterStability | None
-    method_comparison: MethodComparison | None
-    profile: Profile | None
-    without_columns: dict[str, float] | None
-    modes: ConsensusModes | None
+    cluster_stability: ClusterStability | None = None
+    method_comparison: MethodComparison | None = None
+    profile: Profile | None = None
+    without_columns: dict[str, float] | None = None
+    modes: ConsensusModes | None = None
 
 
 def rank(ensemble: Ensemble, watch: Watch) -> list[Any]:
@@ -133,28 +133,28 @@ def merge(consensus: Any, features: Features, settings: Settings, watch: Watch) 
 
 
 def describe(
-    found: RunResult, objects: Features | Members, wanted: Wanted, settings: Settings, watch: Watch
+    found: RunResult, features: Features, plan: Plan, wanted: Wanted, settings: Settings, watch: Watch
 ) -> Description:
-    """What is said of the clusters, of features or of labels; it takes long."""
-    consensus, ensemble, plan = found.consensus, found.ensemble, found.plan
-    repeat = None if plan is None else repeat_of(found, plan, settings)
-    stability, compared, profiled, without, modes = None, None, None, None, None
-    if repeat is not None and isinstance(objects, Features):
-        labels = numbered(consensus)
-        stability = stability_of(repeat, objects.X, labels, settings, wanted.resamples_are_asked, watch)
-    if wanted.all_methods:
-        compared = compare(ensemble, consensus.n_clusters_, settings, watch)
-    if isinstance(objects, Features):
-        with watch.step(PROFILE), parallel_config("threading", n_jobs=settings.n_jobs):
-            profiled = profile_of(consensus, objects, wanted)
-        if profiled is not None and profiled.selective is not None:
-            watch.announce(profiled.selective.sentence)
-        if wanted.without_columns and repeat is not None:
-            without = indices_without_columns(repeat, objects, profiled, consensus.labels_, watch)
-    if plan is None:  # partitions of any origin need not tell one story
-        with watch.step(PAGE):
-            modes = modes_of(ensemble, settings.n_jobs)
-    return Description(stability, compared, profiled, without, modes)
+    """What is said of clusters of features; it takes long."""
+    consensus, repeat = found.consensus, repeat_of(found, plan, settings)
+    stability = stability_of(repeat, features.X, numbered(consensus), settings, wanted.resamples_are_asked, watch)
+    compared = compare(found, settings, watch) if wanted.all_methods else None
+    with watch.step(PROFILE), parallel_config("threading", n_jobs=settings.n_jobs):
+        profiled = profile_of(consensus, features, wanted)
+    if profiled is not None and profiled.selective is not None:
+        watch.announce(profiled.selective.sentence)
+    without = None
+    if wanted.without_columns:
+        without = indices_without_columns(repeat, features, profiled, consensus.labels_, watch)
+    return Description(stability, compared, profiled, without)
+
+
+def describe_of_labels(found: RunResult, all_methods: bool, settings: Settings, watch: Watch) -> Description:
+    """What is said of clusters of partitions that were given: these may tell several stories."""
+    compared = compare(found, settings, watch) if all_methods else None
+    with watch.step(PAGE):
+        modes = modes_of(found.ensemble, settings.n_jobs)
+    return Description(method_comparison=compared, modes=modes)
 
 
 def numbered(consensus: Any) -> NDArray[np.int64]:
@@ -163,12 +163,12 @@ def numbered(consensus: Any) -> NDArray[np.int64]:
     return np.asarray(numbers[consensus.labels_])
 
 
-def compare(ensemble: Ensemble, n_clusters: int, settings: Settings, watch: Watch) -> MethodComparison:
+def compare(found: RunResult, settings: Settings, watch: Watch) -> MethodComparison:
     """What every method makes of the partitions, asked for as many clusters as the answer has."""
     limit: dict[str, Any] = {} if settings.max_bytes is None else {"max_bytes": settings.max_bytes}
     how: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.n_jobs, **limit}
     with watch.step(METHODS_COMPARED, len(METHODS)) as progress:
-        return compare_methods(ensemble, n_clusters, progress=progress, **how)
+        return compare_methods(found.ensemble, found.consensus.n_clusters_, progress=progress, **how)
 
 
 def profile_of(consensus: Any, features: Features, wanted: Wanted) -> Profile | None:

@@ -10,7 +10,7 @@ sample, a `SecondSample`. They change no cluster; `metrics.confidence` counts th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -21,7 +21,6 @@ from sklearn.base import clone
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import task_seeds
-from ensemblage.base.text import some
 from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._choose_k import FEW, by_criteria, prepare_features, too_few_rows
 from ensemblage.choices._chooser import LearnedSelection, choose_candidate, learned_weights, weigh_again
@@ -39,8 +38,6 @@ from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._confidence import Association, Confidence, confidence_of_new, confidence_of_rows
 
-MOST_NAMED = 5
-"""Columns that an error names."""
 CHOICE, CANDIDATES, MEMBERS, CONSENSUS, SECOND = (
     "number of clusters",
     "candidates",
@@ -114,8 +111,9 @@ class Number(NamedTuple):
     k: int | None
     """None: the consensus finds it."""
     choice: KChoice | None
+    """What `choose_k` says, if it was asked."""
     chosen: LearnedSelection | None
-    """Which gives the partitions their weights, too."""
+    """What trees say of candidate partitions, if they rated some; it gives the partitions their weights, too."""
     made: PoolCache
     """What the generator need not make again."""
 
@@ -185,23 +183,20 @@ class Data:
         return consensus.fit(ensemble, **weight, **self.links)
 
     def second(
-        self,
-        consensus: Any,
-        members: GeneratedMembers,
-        chosen: LearnedSelection,
-        n_jobs: int | None,
-        progress: Progress | None,
+        self, found: RunResult, chosen: LearnedSelection, n_jobs: int | None, progress: Progress | None
     ) -> SecondSample:
-        """Give the consensus, (n,) clusters, the confidence of a second sample, too."""
-        again = second_generator(members.generator, n_jobs, progress)
+        """Give the consensus that was found the confidence of a second sample, too."""
+        consensus, first = found.consensus, found.generator
+        others = {"random_state": second_seed(first.random_state), "n_jobs": n_jobs, "progress": progress}
+        again = type(first)(**{**first.get_params(deep=False), **others})
         again._fit_kept(self.second_sample(again))
-        places = self.places(consensus, members.ensemble, again)
-        second = second_of_counts(consensus, again, chosen, places.counts)
+        places = self.places(consensus, found.ensemble, again)
+        second = SecondSample.of(consensus, again, chosen, places.counts)
         consensus._take_confidence(second.confidence(places.rows, places.nearest, consensus.labels_, consensus.n_jobs))
         return second
 
     def second_sample(self, again: Any) -> Matrix:
-        """(m, n_features) the objects that are clustered of another draw; ``again`` is a `second_generator`."""
+        """(m, n_features) the objects that are clustered of another draw; ``again`` makes their partitions."""
         return dense_rows(self.features, again.sample_size, again.random_state, again.n_jobs)[1]
 
     def places(self, consensus: Any, ensemble: Ensemble, again: Any) -> Places:
@@ -219,8 +214,7 @@ def run(
     """Execute a plan: clusters, and the confidence that another draw of the objects would give them."""
     watch = watch or Watch()
     found = cluster(plan, data, settings, watch, store)
-    members = GeneratedMembers(found.ensemble, found.generator)
-    return replace(found, second=certify(data, found.consensus, members, found.number.chosen, settings, watch))
+    return replace(found, second=certify(found, data, settings, watch))
 
 
 def cluster(
@@ -233,13 +227,15 @@ def cluster(
 ) -> RunResult:
     """The steps up to the clusters; a ``number`` that is known is not looked for."""
     watch, store = watch or Watch(), store or Store()
-    if number is None and takes_number(plan.generator):
+    # Partitions of these generators have about as many clusters as the answer.
+    if number is None and isinstance(plan.generator, DiversePartitions | ScaledPartitions):
         number = choose(plan, data, settings, watch)
     members = make(plan, data, number, settings, watch, store)
     if number is None:
         number = choose(plan, data, settings, watch)
-    if number.chosen is not None:
-        number = number._replace(chosen=weighed(number.chosen, number.made, members.generator, settings.n_jobs))
+    if number.chosen is not None:  # all partitions are there now, and get their weights
+        made = dict(zip(members.generator._candidates, members.generator._labels.T, strict=True))
+        number = number._replace(chosen=weigh_again(number.chosen, number.made, made, settings.n_jobs))
     consensus = set_weights(consensus_of(plan, number.k, settings), data.weights(members, number.chosen))
     combine(consensus, data, members.ensemble, settings, watch)
     return RunResult(plan, number, *members, consensus, None)
@@ -284,7 +280,8 @@ def make(
         return earlier
     generator = generator_of(plan, number, settings)
     with watch.step(MEMBERS, generator=generator, shape=data.features.shape) as progress:
-        if progress is not None and generator.get_params().get("progress", progress) is None:
+        parameters = generator.get_params()
+        if progress is not None and "progress" in parameters and parameters["progress"] is None:
             generator.set_params(progress=progress)
         members = data.partitions(generator, settings.noise)
     store.save(members)
@@ -299,27 +296,16 @@ def combine(consensus: Any, data: Data, ensemble: Ensemble, settings: Settings, 
         consensus.align(**settings.align)
 
 
-def certify(
-    data: Data,
-    consensus: Any,
-    members: GeneratedMembers,
-    chosen: LearnedSelection | None,
-    settings: Settings,
-    watch: Watch,
-) -> SecondSample | None:
+def certify(found: RunResult, data: Data, settings: Settings, watch: Watch) -> SecondSample | None:
     """Give the consensus the confidence of two samples where the partitions are of one."""
-    if chosen is None or not has_second_sample(consensus, members.generator):
+    chosen = found.number.chosen
+    if chosen is None or not found.generator._is_of_sample or found.consensus.n_clusters_ < 2:
         return None
     with watch.step(SECOND) as progress:
-        return data.second(consensus, members, chosen, settings.n_jobs, progress)
+        return data.second(found, chosen, settings.n_jobs, progress)
 
 
 # -- what the steps ask ------------------------------------------------------------------------------------------------
-
-
-def takes_number(generator: Any) -> bool:
-    """Whether its partitions have about as many clusters as the answer."""
-    return isinstance(generator, DiversePartitions | ScaledPartitions)
 
 
 def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: LearnedSelection | None = None) -> int | None:
@@ -388,39 +374,15 @@ def generated(
 
     Without X the categories alone. The generator is fitted. ``noise`` is what −1 of its partitions says of an object.
     """
-    made = None if X is None else ensemble_of(generator, X, sample_weight, noise)
-    if members:
-        return append_members(made, members)
-    if made is None:
+    if X is None and not members:
         raise ValueError(
             "The features must have at least one column. Got none. Give a table with a column of numbers or categories."
         )
-    return made
-
-
-def check_votes(generator: Any, members: Collection[str]) -> None:
-    """Refuse votes on noise where −1 means something else, or categories label every object."""
-    if getattr(generator, "_draws_rows", False):
-        raise ValueError(
-            "noise must be 'missing' with a generator that clusters some of the objects, for -1 means that one was not "
-            f"drawn. Got 'vote' and {type(generator).__name__}. Give fraction=1 and bootstrap=False."
-        )
-    if members:
-        raise ValueError(
-            "noise must be 'missing' where categories are members: they have no noise. Got 'vote' and "
-            f"{some(list(members), MOST_NAMED)}. Encode categories as features, or leave these columns out."
-        )
-
-
-def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
-    """The ensemble with categories as further partitions."""
-    columns = [*([] if ensemble is None else [np.asarray(ensemble)]), *members.values()]
-    return Ensemble._made(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
-
-
-def weighed(chosen: LearnedSelection, made: PoolCache, generator: Any, n_jobs: int | None) -> LearnedSelection:
-    """The choice with the weights of the partitions that a `ScaledPartitions` has made after it."""
-    return weigh_again(chosen, made, dict(zip(generator._candidates, generator._labels.T, strict=True)), n_jobs)
+    made = None if X is None else ensemble_of(generator, X, sample_weight, noise)
+    if made is not None and not members:
+        return made
+    columns, names = ([], []) if made is None else ([np.asarray(made)], made.names)
+    return Ensemble._made(np.column_stack([*columns, *members.values()]), names=[*names, *members])
 
 
 def set_weights(consensus: Any, weights: list[float] | None) -> Any:
@@ -445,6 +407,19 @@ class SecondSample(NamedTuple):
     """(m, q) their codes in the partitions of the second sample."""
     association: Association
     """Of the clusters with p partitions of the first sample and these."""
+
+    @classmethod
+    def of(cls, consensus: Any, again: Any, chosen: LearnedSelection, table: NDArray[np.int64]) -> SecondSample:
+        """The sample that ``again`` was fitted to, beside a consensus of the first; ``table`` as of `count_places`."""
+        labels = Ensemble._made(again._labels)
+        codes = labels.rows[:]
+        clusters, kept = np.nonzero(table)
+        weights, first = np.ones(labels.shape[1]), consensus._association
+        if consensus.weights is not None:  # which it counts in a unit of its own
+            weights = np.array(learned_weights(again, chosen)) * (first.weights.max() / max(consensus.weights))
+        rows, counts = MemoryRows(codes[kept]), table[clusters, kept]
+        association = Association.of(rows, counts, clusters, len(table), labels.offsets, weights)
+        return cls(again._fit_X, codes, first.beside(association))
 
     def beside(self, rows: LabelRows, nearest: NDArray[np.intp]) -> LabelRows:
         """(n, p + q) codes of objects in the partitions of both, from those of the first and the nearest kept ones."""
@@ -478,20 +453,9 @@ class Places(NamedTuple):
     """(n,) which of the m is nearest to these."""
 
 
-def has_second_sample(consensus: Any, generator: Any) -> bool:
-    """Whether objects were drawn, and clusters found by a fitted consensus."""
-    return bool(generator._is_of_sample and consensus.n_clusters_ > 1)
-
-
 def second_seed(seed: int) -> int:
     """Of the second sample, where this one draws the first."""
     return int(task_seeds(seed, 1)[0])
-
-
-def second_generator(generator: Any, n_jobs: int | None, progress: Any) -> Any:
-    """What makes the same partitions of another sample, unfitted."""
-    others = {"random_state": second_seed(generator.random_state), "n_jobs": n_jobs, "progress": progress}
-    return type(generator)(**{**generator.get_params(deep=False), **others})
 
 
 def count_places(
@@ -500,16 +464,3 @@ def count_places(
     """(k, m) objects of each cluster to which each of the kept objects is nearest; both (n,)."""
     counts = np.bincount(clusters.astype(np.intp) * n_kept + nearest, minlength=n_clusters * n_kept)
     return counts.reshape(n_clusters, n_kept)
-
-
-def second_of_counts(consensus: Any, again: Any, chosen: LearnedSelection, table: NDArray[np.int64]) -> SecondSample:
-    """The sample that a generator was fitted to, beside a consensus of the first; ``table`` as of `count_places`."""
-    labels = Ensemble._made(again._labels)
-    codes = labels.rows[:]
-    clusters, kept = np.nonzero(table)
-    weights, first = np.ones(labels.shape[1]), consensus._association
-    if consensus.weights is not None:  # which it counts in a unit of its own
-        weights = np.array(learned_weights(again, chosen)) * (first.weights.max() / max(consensus.weights))
-    rows, counts = MemoryRows(codes[kept]), table[clusters, kept]
-    association = Association.of(rows, counts, clusters, len(table), labels.offsets, weights)
-    return SecondSample(again._fit_X, codes, first.beside(association))

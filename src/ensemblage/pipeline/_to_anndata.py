@@ -85,7 +85,11 @@ def to_anndata(model: Any, adata: Any, key_added: str = KEY, *, copy: bool = Fal
     'KMeansConsensus'
     """
     library()
-    choice, model = model, _model_of(model)
+    choice = model
+    if hasattr(choice, "plateaus"):  # of the resolution
+        if choice.consensus is None:
+            raise ValueError(f"The choice has no clusters to write. {choice.sentence}")
+        model = choice.consensus
     check_fitted(model)
     if isinstance(adata, str | PathLike):
         raise TypeError(
@@ -101,15 +105,6 @@ def to_anndata(model: Any, adata: Any, key_added: str = KEY, *, copy: bool = Fal
         target.obs[name] = values
     target.uns[key_added] = noted
     return target if copy else None
-
-
-def _model_of(found: Any) -> Any:
-    """The fitted model, of a choice of the resolution too."""
-    if not hasattr(found, "plateaus"):
-        return found
-    if found.consensus is None:
-        raise ValueError(f"The choice has no clusters to write. {found.sentence}")
-    return found.consensus
 
 
 def columns_of(

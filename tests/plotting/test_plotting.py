@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from ensemblage import plotting
+from ensemblage import plotting, report
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.report._charts import curve_svg
 
 pytestmark = FORMER
@@ -216,6 +217,13 @@ def test_quantiles_are_those_of_each_cluster(rows):
         np.testing.assert_allclose(shown[shown[:, 0] == c, 1], values if is_small else [])
         assert boxes.pop(c, None) == (None if is_small else pytest.approx(np.median(values)))
     assert not boxes
+
+
+def test_the_summary_has_the_means_of_the_confidence():
+    labels = np.random.default_rng(0).integers(0, 3, (60, 5))
+    model = KMeansConsensus(3, random_state=0).fit(labels)
+    for c, cluster in enumerate(report.summarize(labels, model)["clusters"]):
+        assert cluster["confidence"]["mean"] == pytest.approx(model.confidence_[model.labels_ == c].mean())
 
 
 def test_small_clusters_are_points_and_large_ones_boxes():

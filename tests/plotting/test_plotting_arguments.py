@@ -37,6 +37,7 @@ def test_every_figure_is_here():
     assert set(FIGURES) == with_ax | {"confidence_boxes", "variable_panel"}  # two that records draw
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_ax_is_one_of_matplotlibs(draw):
     for ax in (5, "x", Figure().subplots(1, 2), Figure(), 0, []):

@@ -224,6 +224,7 @@ def test_the_same_bits_in_two_fits_and_two_processes():
     assert runs[0] == runs[1]
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("model", [*SPECTRAL, NegMM(3)], ids=str)
 def test_nearly_unanimous_partitions_with_gaps(model):
     """Eigenvalues repeat: LAPACK may find no eigenvectors of a part of them (seed 28 with NegMM)."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from limits import limit
-from representatives import represented
+from representatives import beyond_the_core, represented
 
 SLOW = {
     "test_cli.py",
@@ -148,12 +148,12 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of the slow files, and of a test of all methods those that others stand for."""
+    """Mark the tests of the slow files, and the cases that others stand for."""
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
-    for item in represented(items):
+    for item in [*represented(items), *beyond_the_core(items)]:
         item.add_marker(pytest.mark.slow)
 
 

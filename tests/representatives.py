@@ -45,3 +45,20 @@ def first_of(values: Iterable[Any], n: int = 1) -> list[Any]:
         value if i < n else pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)
         for i, value in enumerate(values)
     ]
+
+
+def beyond_the_core(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Items of tests marked ``core(n)`` but for n of their cases, spread over all."""
+    of_tests = defaultdict(list)
+    for item in items:
+        if (mark := item.get_closest_marker("core")) and not item.get_closest_marker("slow"):
+            of_tests[item.path, item.originalname, mark.args[0]].append(item)
+    # Multiples of the golden ratio: even steps would meet one value of a parameter again and again.
+    golden = (5**0.5 - 1) / 2
+    return [
+        item
+        for (_, _, n), cases in of_tests.items()
+        for kept in [{int(len(cases) * (i * golden % 1)) for i in range(n)}]
+        for place, item in enumerate(cases)
+        if place not in kept
+    ]

@@ -132,6 +132,7 @@ def test_consensus(name, check, setting, request):
     check(name, setting)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("name", "check"), cells(RANKER_NAMES, OF_RANKERS))
 def test_rankers(name, check, setting):
     check(name, setting)

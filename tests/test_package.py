@@ -171,6 +171,7 @@ def test_unknown_name():
         _ = ensemblage.KMeanConsensus
 
 
+@pytest.mark.slow
 def test_processes_that_compile_at_once_name_their_files_apart(tmp_path):
     """numba numbers the files of its cache by an index that another process may be writing."""
     code = (
@@ -235,6 +236,7 @@ def names_in(node):
     return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
 
 
+@pytest.mark.slow
 def test_compiled_code_is_of_the_kernels_as_they_are():
     """The cache of the tests goes by all modules that compiled code is made of, those of vector instructions too."""
     hashed = {path.relative_to(ROOT).as_posix() for path in conftest.KERNELS}

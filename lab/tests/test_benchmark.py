@@ -227,6 +227,7 @@ def test_every_method_takes_part():
     assert {e.name for e in entries_of(FEATURES)} == {*BASELINES, *RULES}
 
 
+@pytest.mark.core(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [*BASELINES, *RULES])
 def test_baselines_find_blobs(name, monkeypatch):

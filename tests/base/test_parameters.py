@@ -127,6 +127,7 @@ def edges(constraints):
             yield np.nextafter(constraint.most, INF)
 
 
+@pytest.mark.core(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cls", CLASSES)
 def test_what_may_not_be_is_one_sentence_that_names_it(cls):
@@ -154,6 +155,7 @@ def test_parameters_are_looked_at_before_the_data():
         KMeansConsensus(2, n_init=0).fit(object())
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_who_finds_the_number_of_clusters(name):
     model, method = make_consensus(name), METHODS[name]

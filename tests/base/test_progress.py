@@ -69,6 +69,7 @@ class Calls:
         assert not every or len(done) == total
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("name", MODELS)
 def test_told_in_order(name, n_jobs):
@@ -80,6 +81,7 @@ def test_told_in_order(name, n_jobs):
     assert_array_equal(labels_of(told), labels_of(fit(model)))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("name", MODELS)
 def test_an_error_passes_through(name, n_jobs):

@@ -178,6 +178,7 @@ WITH_PARTITION = [
 """What had the parameter `clustering`, and what else it must get."""
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("function", "given"), WITH_PARTITION)
 def test_a_clustering_is_a_partition(function, given):
     said = rf"^clustering of {function.__qualname__} is a name of before 1\.0 .* Use partition\.$"

@@ -76,6 +76,7 @@ GENERATORS = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", GENERATORS)
 def test_every_part_of_a_generator_is_seeded(name):
     fits = [ConsensusClustering(3, generator=GENERATORS[name], random_state=0).fit(X) for _ in range(2)]
@@ -218,6 +219,7 @@ def outcome(name, seed):
     return fitted.scores_ if hasattr(fitted, "scores_") else fitted.labels_
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", sorted(public_with_seeds()))
 def test_a_generator_of_numpy_is_a_seed(name):
     """It is drawn from, as a RandomState is: two of one seed agree, and the next call goes on where one ended."""

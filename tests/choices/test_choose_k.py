@@ -518,6 +518,7 @@ def test_shell_and_python_find_the_same_number(tables, blobs, tmp_path):
         assert [int(row["cluster"]) for row in csv.DictReader(file)] == model.labels_.tolist()
 
 
+@pytest.mark.slow
 def test_noise_is_said_first_and_one_cluster_is_an_answer_where_it_is_allowed(tables, noise, tmp_path):
     result = run(tables / "noise.csv", tmp_path / "out", "--stability", "0")
     assert result.stdout.splitlines()[0].startswith("structure   No clear structure was found")

@@ -107,6 +107,7 @@ def test_numbers_to_choose_from():
     assert "Trees that learned" in plan.n_clusters.reason
 
 
+@pytest.mark.slow
 def test_numbers_between_those_on_the_list_are_looked_at():
     X, y = make_blobs(900, 2, centers=15, cluster_std=0.15, random_state=2)
     found = choose_candidate(X)
@@ -143,6 +144,7 @@ def test_the_record_of_the_choice():
     assert model.confidence_.mean() < 1
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("jobs", [2, -1])
 def test_threads_change_nothing(jobs):
     one, more = (ConsensusClustering(selection="learned", random_state=0, n_jobs=n).fit(WINE) for n in (1, jobs))
@@ -193,6 +195,7 @@ def test_what_is_answered_is_what_was_rated(monkeypatch):
     np.testing.assert_array_equal(model.consensus_.weights, learned_weights(model.generator_, model.chosen_))
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("k", [None, 4])
 def test_of_many_objects_neither_seed_nor_order_nor_threads_decide(monkeypatch, k):
     limit(monkeypatch, "objects compared by the trees", 150)

@@ -269,6 +269,7 @@ def test_a_plan_knows_no_seed_and_no_threads():
 # -- what executes it --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("data", "given"),
     [

@@ -188,6 +188,7 @@ def plateau_of(resolutions, stability, found_again, n_clusters, resolution):
     return replace(clear_choice()[0].plateau, **made)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(
     ("stability", "found_again", "verdict"),
     [

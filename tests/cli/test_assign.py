@@ -80,6 +80,7 @@ def test_the_table_of_the_run_gets_the_labels_of_the_run(done, tmp_path):
     assert f"assigned    {', '.join(map(str, sizes))} to the 3 clusters" in result.stdout
 
 
+@pytest.mark.core(3)
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 @pytest.mark.parametrize(
     "options",

@@ -58,6 +58,7 @@ def test_the_shell_executes_the_plan_of_the_library(tmp_path, table, options, gi
     assert summary["chosen"] == json.loads(json.dumps(shown))
 
 
+@pytest.mark.slow
 def test_the_partitions_of_many_objects_are_rated_in_the_shell_too(tmp_path, monkeypatch):
     """Also where an earlier run has made them."""
     limit(monkeypatch, "objects compared by the trees", 100)

@@ -66,6 +66,7 @@ def test_a_page_is_drawn_again_from_what_the_folder_keeps(finished, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == (finished / "report.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_figures_beside_the_page(table, finished, tmp_path):
     out = tmp_path / "out"
     before = contents(finished)

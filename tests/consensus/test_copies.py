@@ -70,11 +70,13 @@ def methods(exceptions):
     return of_families(name for name in AVAILABLE if name not in exceptions)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", methods(COUNTS_NO_WEIGHTS | NOT_THE_PARTITION_TWICE.keys()))
 def test_weight_2_is_the_partition_twice(name):
     assert [i for i, labels in enumerate(SETS) if not weights_are_copies(name, labels)] == []
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("name", methods(NOT_THE_SAME_OF_COPIES))
 def test_copies_of_all_objects_change_nothing(name):
     assert [i for i, labels in enumerate(SETS) if not copies_change_nothing(name, labels)] == []

@@ -66,6 +66,7 @@ def test_json_and_back(record):
             assert getattr(back, name).dtype == value.dtype
 
 
+@pytest.mark.core(3)
 @pytest.mark.usefixtures("no_figures")
 @kinds
 def test_a_figure_and_words(record):

@@ -76,6 +76,7 @@ def test_an_estimator_of_labels_is_a_consensus(name):
     assert model.report(X).summary["consensus"]["n_clusters"] == model.n_clusters_
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("own", [on_one_hot(KMeans()), on_one_hot(AgglomerativeClustering()), GaussianMixture()])
 @pytest.mark.parametrize("given", [{}, {"generator": None}], ids=["with a generator", "without one"])
 def test_the_number_of_clusters_is_set(own, given):

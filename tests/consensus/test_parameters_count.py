@@ -374,6 +374,7 @@ def assert_counts(cls, name):
     )
 
 
+@pytest.mark.core(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cls", CLASSES)
 def test_n_jobs_changes_nothing(cls):

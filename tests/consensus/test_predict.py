@@ -50,6 +50,7 @@ ENSEMBLES = [
 ]
 
 
+@pytest.mark.core(1)
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")
 @pytest.mark.parametrize("half", first_of([0, 1]))
 @pytest.mark.parametrize("name", of_families(MODELS))
@@ -117,6 +118,7 @@ def asked(model, way, X):
     return found.labels if way == "assign" else found
 
 
+@pytest.mark.core(3)
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("fitted", FITTED)

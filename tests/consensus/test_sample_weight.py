@@ -256,6 +256,7 @@ def assert_same_model(name, ensemble, labels, w):
         assert_array_equal(getattr(there, attribute), getattr(here, attribute))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("rows_in_memory", [True, False])
 @pytest.mark.parametrize("name", ["km", "h-km", "ecc", "sec", "acv", "bv", "majority", "mcla, spectral"])
 def test_rows_that_stay_on_disk(name, rows_in_memory, tmp_path, monkeypatch):
@@ -284,6 +285,7 @@ def test_threads_and_kinds_of_weights(name):
         assert_array_equal(other.labels_, model.labels_)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_ones_are_no_weights(name):
     labels = matrix("missing")

@@ -106,6 +106,7 @@ def test_every_thread_has_tables_of_its_own_while_they_are_small(tmp_path, monke
 # ---- Label counts per cluster ----
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("small_table", [0, 2**20])
 @pytest.mark.parametrize("k", [1, 3, 40])
 def test_squared_label_counts(missing, k, small_table, small_blocks, monkeypatch):

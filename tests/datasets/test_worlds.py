@@ -17,6 +17,7 @@ def columns_of(X):
     return [X[:, j] for j in range(X.shape[1])] if isinstance(X, np.ndarray) else X.columns
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", first_of(range(25), 9))
 def test_every_world_can_be_clustered(kind, seed):

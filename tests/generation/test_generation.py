@@ -126,6 +126,7 @@ def test_labels_names_and_k_agree(blobs):
     assert len({e.random_state for e in generator.estimators_}) == 30
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
@@ -142,6 +143,7 @@ def test_range_of_k(parameters, expected):
     assert set(generator.n_clusters_) == expected
 
 
+@pytest.mark.slow
 def test_k_is_uniform():
     ks = RandomKPartitions(3000, k_min=2, k_max=4, estimator=Marked(), random_state=0).fit(np.zeros((9, 1))).n_clusters_
     assert np.abs(np.bincount(ks)[2:] - 1000).max() < 100
@@ -190,6 +192,7 @@ def check_native_threads(n_jobs):
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
+@pytest.mark.slow
 def test_base_clusterings_have_one_native_thread_each_and_give_the_others_back():
     # In a process of its own: the pools are the process's, and other tests use them too.
     code = (
@@ -615,6 +618,7 @@ def test_progress_is_told_in_the_callers_thread(n_jobs):
     assert len(told) == 5
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_stops_and_leaves_nothing_changed(n_jobs):
     log, state = [], (warnings.filters[:], warnings.showwarning, [p["num_threads"] for p in threadpool_info()])

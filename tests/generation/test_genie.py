@@ -99,6 +99,7 @@ def test_boruvka_gives_the_tree_of_the_naive_twin(seed, n, m, kind):
     assert_allclose(np.sqrt(squares), lengths, rtol=1e-14)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("n", [2, 8, 9, 16, 17, 2500])
 @pytest.mark.parametrize("m", [1, 2, 5, 12])
 @pytest.mark.parametrize("digits", [0, 1, 17])

@@ -58,6 +58,7 @@ def blobs():
     return make_blobs(150, 4, centers=7, cluster_std=3.0, random_state=3)[0]
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("augment", ["all", "last", None])
 @pytest.mark.parametrize("weight", [1.0, 0.1])
 def test_against_the_stacked_matrix(blobs, augment, weight):

@@ -101,6 +101,7 @@ def test_numbers_whose_squares_are_none(cells, factor):
     np.testing.assert_array_equal(nearest_rows(X[:100], X), expected)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", ["clouds", "whole", "tails", "copies"])
 @pytest.mark.parametrize("d", [2, 10, 15, 16, 30])
 def test_the_same_rows_are_dense(monkeypatch, kind, d):

@@ -57,6 +57,7 @@ def test_none_and_few_rows_are_scikit_learns(kind, blobs):
     assert_array_equal(made[0].transform(blobs), made[2].transform(blobs))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.usefixtures("low_limits")
@@ -157,6 +158,7 @@ def test_the_shell_says_it(suffix, blobs, tmp_path):
     assert "--sample-size must be" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("low_limits")
 def test_the_page_says_it(blobs, tmp_path):
     table = tmp_path / "points.csv"

@@ -172,6 +172,7 @@ def test_steps_to_the_representatives_and_their_groups(monkeypatch):
     assert steps == [10, 20]
 
 
+@pytest.mark.slow
 def test_single_precision():
     model = USpec(2, n_representatives=150, random_state=0).fit(MOONS.astype(np.float32))
     assert model.representatives_.dtype == np.float32
@@ -210,6 +211,7 @@ def test_partitions_of_the_ensemble():
     assert_array_equal(generator.transform(MOONS), labels)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(("k", "clusters"), [(2, "1-5 6-10"), (3, "1-4 5-7 8-10"), (4, "1,2 3-5 6,7 8-10")])
 def test_printed_consensus(k, clusters):
     """The fourth is the optimum by enumeration; the authors' code finds the next best one in 2 of 3 seeds."""

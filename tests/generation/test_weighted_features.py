@@ -33,6 +33,7 @@ def test_weights_of_one_change_nothing_but_the_default_generator():
     assert (weighted.confidence_ == plain.confidence_).all()
 
 
+@pytest.mark.slow
 def test_the_plan_says_it():
     plan = default_plan(X, sample_weight=WEIGHTS)
     assert "sample_weight was given" in plan.partitions.reason

@@ -269,6 +269,7 @@ def test_a_model_of_features_goes_through_a_file(tmp_path):
 # Clusters of cells
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("k", [3, None])
 def test_cells_are_clustered_as_the_shell_does(k, stored, tmp_path):
     adata = cells()
@@ -362,6 +363,7 @@ def test_a_folder_as_of_any_table(stored, tmp_path):
     assert "holds one with columns" in refused("combine", stored, "--columns", "leiden_*", "-k", 3, "-o", out)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("use", [None, "X_pca", "other", "X"])
 def test_run_clusters_what_is_asked_for(stored, tmp_path, use):
     out = tmp_path / "out"

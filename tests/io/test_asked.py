@@ -28,6 +28,7 @@ def refused_for_width(model, question, X):
         answer(model, question, X)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_fitted_on_a_frame_and_asked_with_an_array(name):
     """Columns count by their order, and scikit-learn's warning says so."""
@@ -45,6 +46,7 @@ def test_fitted_on_a_frame_and_asked_with_an_array(name):
             answer(model, question, frame.iloc[:, :3])
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_fitted_on_an_array_and_asked_with_a_frame(name):
     model, frame, array = fitted(name), data_of(name, frame=True), data_of(name)

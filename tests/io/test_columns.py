@@ -78,6 +78,7 @@ ID_NAMES = (
 )
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ID_NAMES.split())
 def test_numbers_that_differ_under_a_name_of_an_id_are_one(name):
     rng = np.random.default_rng(len(name))
@@ -145,6 +146,7 @@ MEASURED = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", MEASURED)
 def test_measurements_stay_numbers(name):
     for seed in range(5):

@@ -252,6 +252,7 @@ def test_more_than_there_is_room_for_is_refused_before_it_is_read(large, monkeyp
             read_draws(path, draws_axis=axis, max_bytes="70MB")
 
 
+@pytest.mark.slow
 def test_what_is_not_known_before_is_refused_while_it_is_read(large, tmp_path):
     path, labels = large
     (tmp_path / "draws.csv.gz").write_bytes(gzip.compress(path.read_bytes(), 1))

@@ -92,6 +92,7 @@ def assert_same(features, model, expected, folder):
     assert_array_equal(model.predict(new), expected.predict(new))
 
 
+@pytest.mark.core(1)
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize(
     "kind", first_of(["float32", "wide", "fortran", "float64", "integers", "standardised", "as given"], 2)
@@ -115,6 +116,7 @@ def test_on_disk(kind, X, tmp_path):
     assert_array_equal(features.clusters(load(tmp_path / "model.npz")), in_memory.labels_)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("kind", ["array", "table"])
 def test_one_block_is_scaled_as_in_memory(kind, X, tmp_path):
     """Means have other last bits if they are summed row by row or column by column; an array and a table differ."""
@@ -243,6 +245,7 @@ def given(kind, client):
     return [part(i) for i in range(PARTS)] if kind == "arrays" else [client.submit(part, i) for i in range(PARTS)]
 
 
+@pytest.mark.core(1)
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("kind", first_of(["dask array", "dask frame", "futures", "delayed", "frames", "arrays"], 2))
 def test_on_a_cluster(kind, client, expected, tmp_path):

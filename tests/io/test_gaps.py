@@ -279,6 +279,7 @@ def test_other_text_among_numbers_is_refused(odd):
     assert read_table(text.encode(), missing=[odd]).roles["kind"] == "number"
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ["diagnosis", "Diagnose", "outcome", "group", "Gruppe", "target", "class"])
 def test_classes_are_set_aside_in_the_first_line(name, tmp_path):
     text = f"x;y;{name}\n" + "".join(f"{i * i % 17};{i * i % 11};{'abc'[i % 3]}\n" for i in range(30))

@@ -476,6 +476,7 @@ def tables():
     }
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(
     ("name", "k"),
     first_of(

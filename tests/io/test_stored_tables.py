@@ -143,6 +143,7 @@ def test_a_table_of_all_kinds(both):
     assert_same(*both)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("case", TOGETHER)
 def test_options_together(case, folder):
     assert_same(*fitted_both(folder, **TOGETHER[case]))
@@ -200,6 +201,7 @@ def test_of_many_objects_some_are_compared(both, monkeypatch):
         assert_array_equal(*both)
 
 
+@pytest.mark.slow
 def test_the_number_of_clusters_is_found(folder):
     features = FeatureBlocks.open(folder)
     model = ConsensusClustering(random_state=2).fit(features)
@@ -238,6 +240,7 @@ def test_few_objects_are_all_clustered(frame, tmp_path):
     assert features.profile(model).num_rows == 3 * 10
 
 
+@pytest.mark.slow
 def test_a_single_file(both, folder, tmp_path):
     other, of_parts, _ = both
     pq.write_table(pq.read_table(folder), tmp_path / "all.parquet")
@@ -246,6 +249,7 @@ def test_a_single_file(both, folder, tmp_path):
     assert_array_equal(features.clusters(model), other.clusters(of_parts))
 
 
+@pytest.mark.slow
 def test_categories_that_are_not_in_every_part(frame, tmp_path):
     parts = write_parts(tmp_path / "parts", frame)
     last = pq.read_table(parts / "part-3.parquet")

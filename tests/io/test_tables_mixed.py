@@ -221,6 +221,7 @@ def written(make, folder):
     return path, roles, used, encoding
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("make", TABLES)
 def test_every_column_is_read_right(make, tmp_path):
     path, roles, used, encoding = written(make, tmp_path)

@@ -125,6 +125,7 @@ def test_histogram_and_sums_follow_the_definition(n):
     np.testing.assert_allclose(DISCOTEC().fit(labels).scores_, scores)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("tile_bytes", [2**15, 2**26])
 @pytest.mark.parametrize(("n", "p"), [*((130, p) for p in PARTITIONS), *((n, 9) for n in AROUND_A_BLOCK)])
 def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps, monkeypatch):
@@ -142,6 +143,7 @@ def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps
         assert len(set(without_bitmaps(lambda: float(discotec(None).score_labels(outsider))))) == 1
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("k", [2, 5])
 @pytest.mark.parametrize("n", [3, 63, 64, 65])
 def test_tree_follows_the_definition(n, k):
@@ -156,6 +158,7 @@ def test_tree_follows_the_definition(n, k):
     assert_array_equal(naive.first_members(model.linkage_matrix_), naive.first_members_of_pairs(merges))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("n", "p", "k"),
     [*((130, p, 3) for p in PARTITIONS), *((n, 9, 5) for n in AROUND_A_BLOCK), (3 * BLOCK_BITS, 3, 24), (9000, 2, 99)],
@@ -166,6 +169,7 @@ def test_tree_is_that_of_codes(n, p, k, without_bitmaps):
     assert_array_equal(*without_bitmaps(tree))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("n", "p"), [*((130, p) for p in PARTITIONS), *((n, 6) for n in [*SIZES, *AROUND_A_BLOCK])])
 @pytest.mark.parametrize(("n_neighbors", "threshold"), [(1, 0.0), (7, 0.0), (7, 0.4), (100, 0.9)])
 def test_neighbours_are_those_of_codes(n, p, n_neighbors, threshold, without_bitmaps):

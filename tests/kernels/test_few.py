@@ -32,6 +32,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("result", RESULTS)
 @pytest.mark.filterwarnings("ignore")
 @given(labels=label_matrices())

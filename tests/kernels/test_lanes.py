@@ -84,6 +84,7 @@ def test_sums_are_those_of_the_columns_in_the_order_of_the_starts(n_vectors, n_s
     assert sums[0] == sums[-1] == 7
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
 @pytest.mark.parametrize("n_labels", [0, 1, 3, 4, 5, 8, 11])
 def test_lines_are_weighted_sums_and_tell_whether_a_limit_is_reached(dtype, n_labels):
@@ -155,6 +156,7 @@ def test_assignment_ends_whatever_a_table_holds(value):
     assert ((labels >= 0) & (labels < k)).all()
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("n_vectors", [1, 2, 3, 4, 5, 9])
 @pytest.mark.parametrize(("dtype", "order"), first_of(ORDERED, 3))
 def test_short_sums_are_those_of_the_columns(n_vectors, dtype, order):
@@ -199,6 +201,7 @@ def distances_of(rng, kind, sizes, k):
     return offsets, table
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", ["proportions", "rows", "weights", "entropy"])
 @pytest.mark.parametrize("k", [2, 3, 16, 17, 40, 70])
 @pytest.mark.parametrize("p", [1, 2, 11])
@@ -276,6 +279,7 @@ def naive_limits(codes, base, nearest, counts, offsets, table):
     return distances, totals
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 7, 8, 9, 41])
 @pytest.mark.parametrize(("dtype", "order"), first_of(ORDERED, 3))
 def test_limits_of_four_objects_are_those_of_each(n, dtype, order):
@@ -297,6 +301,7 @@ def test_limits_of_four_objects_are_those_of_each(n, dtype, order):
     assert (around[[0, -1]] == 7).all()
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("utility", ["category", "entropy", "cosine", "lp"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_a_table_of_short_numbers_changes_nothing(utility, missing, monkeypatch):

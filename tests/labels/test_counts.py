@@ -59,6 +59,7 @@ def of_objects(E, model, labels):
     return np.array([found[row] for row in rows]).T
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_rows_are_counted_where_they_are(source, monkeypatch):
     limit(monkeypatch, "rows with counts that are read at once", 64)
@@ -71,6 +72,7 @@ def test_rows_are_counted_where_they_are(source, monkeypatch):
     assert dict(zip(rows, E.counts.tolist(), strict=True)) == known
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("source", ["arrow", "lazy", "stream", "duckdb"])
 @pytest.mark.parametrize("name", METHODS)
 def test_the_consensus_of_all_objects(name, source):

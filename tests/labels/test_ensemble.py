@@ -526,6 +526,7 @@ def subset_with_empty_partitions():
     return subset, Ensemble(labels[rows][:, [0, 1, 3, 5]]), truth[rows]
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_consensus_of_a_subset_is_that_of_its_labels(method):
     subset, labels, _ = subset_with_empty_partitions()

@@ -361,6 +361,7 @@ def used(path):
         yield lambda: features_of(read_table(path.read_bytes(), name=path.name))
 
 
+@pytest.mark.core(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(6))
 def test_damaged_files(seed, tmp_path):

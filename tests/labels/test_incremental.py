@@ -30,6 +30,7 @@ def assert_same(model, other):
             assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=attribute)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize(
     ("name", "parameters"),

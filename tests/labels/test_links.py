@@ -44,6 +44,7 @@ def pairs_of(seed, n=7, n_must=2, n_cannot=3):
     return must, [[i, j] for i, j in drawn if group[i] != group[j]]
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", [*KMEANS, *VOTING])
 def test_pairs_are_kept_exactly_where_some_clustering_can(name):
     refused = 0
@@ -62,6 +63,7 @@ def test_pairs_are_kept_exactly_where_some_clustering_can(name):
     assert 5 < refused < 35
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_km_with_pairs_is_no_better_than_all_clusterings_and_mostly_as_good(missing):
     best = 0
@@ -87,6 +89,7 @@ def test_a_group_of_km_is_at_the_centre_with_the_least_summed_distance():
                 assert_allclose(summed[model.labels_[group[0]]], summed.min(), atol=1e-6)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", EAC)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_eac_merges_as_the_greedy_rule_says(name, missing):

@@ -16,6 +16,7 @@ WITH_PROBABILITIES = ("BipartiteVoting", "CumulativeVoting", "EuclideanMedian", 
 """The methods whose model is soft; `ConsensusClustering` has it with one of them."""
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_who_predicts_scores_and_says_how_well(name):
     model = fitted(name)

@@ -85,6 +85,7 @@ def joined_and_labelled(blocks):
     return joined, (known[:, None] & known).astype(float)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("name", first_of(SOFT, 5))
 def test_zeros_and_ones_are_labels(name, missing):
@@ -287,6 +288,7 @@ def test_prediction_saving_and_copies(name, tmp_path):
         model.assign(Ensemble.from_memberships(given[:3]) if name == "hbgf" else np.zeros((3, 5)))
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("name", ["acv", "bv", "soft-euclidean", "majority", "hbgf"])
 def test_weights_of_partitions_and_of_objects(name):
     given = soft_blocks(seed=11)
@@ -298,6 +300,7 @@ def test_weights_of_partitions_and_of_objects(name):
     assert (method(name, 3, weights="agreement").fit(Ensemble.from_memberships(given)).labels_ >= 0).all()
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("name", first_of(SOFT, 5))
 def test_weights_of_objects_are_repeated_objects(name):
     given, weights = soft_blocks(missing=0.1, seed=13), np.random.default_rng(0).integers(0, 4, 60)

@@ -108,6 +108,7 @@ METRICS = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("metric", METRICS)
 def test_metrics(tmp_path, small_room, missing, metric):
     labels, truth = planted_labels(150, 6, 4, 0.3, missing, seed=3)

@@ -96,6 +96,7 @@ def assert_renumbered(model, before, order, labels):
             assert_array_equal(one.membership[:, : len(order)], two.membership[:, : len(order)][:, inverse])
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", of_families(METHODS))
 def test_every_method(name, tmp_path):
     labels, _ = planted_labels(90, 8, 3, 0.15, seed=1)

@@ -82,6 +82,7 @@ def test_naive_twin(case):
         assert_allclose(*keys, atol=1e-9)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("missing", [0.0, 0.3, 0.9])
 @pytest.mark.parametrize("k", [1, 2, 7, 8, 9, 40])
 @pytest.mark.parametrize("counted", [True, False])
@@ -109,6 +110,7 @@ def test_kernels_and_memberships_of_zeros_and_ones_are_bitwise_identical(missing
                 assert a.dtype == b.dtype
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_weights_on_distinct_rows(missing):
     labels = with_equal_rows(random_labels(40, 5, 3, missing), 100)
@@ -257,6 +259,7 @@ def test_the_same_for_any_number_of_threads(small_blocks):
         assert_array_equal(getattr(one, attribute), getattr(four, attribute))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("name", of_families(METHODS))
 def test_every_method_has_memberships(name, missing):

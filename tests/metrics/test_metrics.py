@@ -233,6 +233,7 @@ def test_more_than_255_partitions(missing):
     np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))
 
 
+@pytest.mark.slow
 def test_more_than_255_clusters(missing):
     labels = random_labels(900, 2, 600, missing)
     partition = labels[:, 0] // 200

@@ -66,6 +66,7 @@ def weights(request, labels):
     return w if request.param != "very small" else np.where(np.arange(len(w)) % 2, 1e-15, w)
 
 
+@pytest.mark.core(3)
 def test_kernel_of_weighted_pairs(labels, weights):
     E, n_bins = Ensemble(labels), 100
     codes, counts, _ = E.distinct
@@ -78,6 +79,7 @@ def test_kernel_of_weighted_pairs(labels, weights):
     assert_allclose(largest, expected[1], rtol=1e-12)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("method", ["kmeans", "gmm"])
 def test_weights_by_brute_force(labels, weights, method):
     matrix = naive.coassociation(labels, weights)

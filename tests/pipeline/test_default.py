@@ -44,6 +44,7 @@ def defaults():
     return {(k, quality): fitted(n_clusters=k, quality=quality) for k, quality in chosen}
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("like", "named"),
     first_of(

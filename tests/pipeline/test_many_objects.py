@@ -58,6 +58,7 @@ def test_rows_at_the_edge_of_clusters_are_left_out():
     assert set(kept) != set(kept_rows(BLOBS, 1_000, seed=4))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("deviation", [0.3, 1, 2])
 @pytest.mark.parametrize("m", [2, 5])
 def test_a_cluster_of_twenty_drawn_objects_never_vanishes(m, deviation):
@@ -154,6 +155,7 @@ def test_a_cluster_of_a_hundredth_is_found():
     assert adjusted_rand_score(y == 2, labels == labels[y == 2][0]) > 0.95
 
 
+@pytest.mark.slow
 def test_number_found_seeds_and_threads(small):
     one, more = (ConsensusClustering(random_state=0, n_jobs=jobs).fit(BLOBS) for jobs in (1, 2))
     assert one.n_clusters_ == 3
@@ -282,6 +284,7 @@ def test_pairs_are_kept(small):
     assert model.labels_[0] == model.labels_[1]
 
 
+@pytest.mark.slow
 def test_the_shell_does_the_same(small, tmp_path):
     table = pd.DataFrame(BLOBS, columns=["x", "y"])
     table.to_csv(tmp_path / "table.csv", index=False)
@@ -296,6 +299,7 @@ def test_the_shell_does_the_same(small, tmp_path):
     assert model.plan_.partitions == same.plan_.partitions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 4))])
 def test_rings_do_not_depend_on_the_luck_of_a_sample(seed):
     """Spectral clustering finds the rings in the 1,500 compared objects, and cuts one of them in all that are kept."""

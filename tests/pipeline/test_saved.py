@@ -66,6 +66,7 @@ def through_a_file(model, tmp_path):
     return loaded
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("k", [3, None])
 def test_every_method(name, k, tmp_path):
@@ -100,6 +101,7 @@ def test_a_source_of_random_numbers_goes_on_where_it_was(kind, bits, tmp_path):
     assert_array_equal(loaded.random_state.bytes(20), source.bytes(20))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_on_features(name):
     """The objects that were fitted get the clusters that they have, whether the method predicts or not."""
@@ -131,6 +133,7 @@ GENERATORS = [
 ]
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("generator", GENERATORS, ids=str)
 def test_every_generator(generator, tmp_path):
     model = ConsensusClustering(3, generator=generator, random_state=0).fit(X[::2])
@@ -155,6 +158,7 @@ def mixed(n=60):
     )
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     "options",
     [

@@ -78,6 +78,7 @@ def test_numbers_of_an_earlier_run(consensus):
     assert set(found["runner_up"]) <= {4, 5, 6}
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", [None, "clusters", "confidence", "sizes", "coassociation", "dendrogram"])
 def test_every_picture(model, consensus, kind):
     assert isinstance(model.plot(FRAME, kind), Axes)

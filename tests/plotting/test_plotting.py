@@ -53,6 +53,7 @@ def written(ax, **options):
     return buffer.getvalue()
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_draws_on_the_ax_it_is_given(draw):
     ax = Figure().subplots()
@@ -60,6 +61,7 @@ def test_draws_on_the_ax_it_is_given(draw):
     assert written(ax)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_makes_a_figure_of_its_own_that_pyplot_does_not_know(draw):
     import matplotlib.pyplot as plt
@@ -80,6 +82,7 @@ UNUSUAL = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_figures_have_one_style_whatever_the_settings_are(draw):
     """Ticks too, which are made only when a figure is rendered."""
@@ -108,6 +111,7 @@ def test_the_style_is_a_sheet_that_users_can_have():
 NAMED = ("consensus_cdfs", "stability_curves", "criteria_by_number", "evidence_by_number", "stability_by_resolution")
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ["association_histogram", *NAMED])
 def test_legends_stand_off_the_curves(name):
     by_k = {k: 1 / k for k in range(2, 12)}
@@ -127,6 +131,7 @@ def test_legends_stand_off_the_curves(name):
     assert legend.y1 <= ax.figure.bbox.y1
 
 
+@pytest.mark.slow
 def test_importing_plotting_does_not_import_matplotlib():
     code = "import sys, ensemblage.plotting; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

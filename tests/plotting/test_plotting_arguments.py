@@ -35,6 +35,7 @@ def test_every_figure_is_here():
     assert set(FIGURES) == with_ax
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_ax_is_one_of_matplotlibs(draw):
     for ax in (5, "x", Figure().subplots(1, 2), Figure(), 0, []):

@@ -47,6 +47,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_draws_on_the_ax_it_is_given_or_on_its_own(draw):
     import matplotlib.pyplot as plt

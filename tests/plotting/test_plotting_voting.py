@@ -22,6 +22,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_draws_where_it_is_told(draw, tmp_path):
     import matplotlib.pyplot as plt

@@ -67,6 +67,7 @@ def test_sparse_counts_are_split_as_dense_ones():
         assert (a == b.toarray()).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ["poisson", "negative binomial"])
 def test_p_values_of_thinned_counts_are_uniform_on_one_cloud(draw):
     p = []
@@ -110,6 +111,7 @@ def test_names_of_thinned_counts_are_those_of_the_columns():
 # ---- other variables -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("kind", ["normal", "uniform", "exponential"])
 def test_the_dip_finds_hardly_any_marker_in_cuts_of_one_cloud(kind):
     p, naive = [], []
@@ -188,6 +190,7 @@ PILED = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", [*FINE, *PILED])
 def test_values_that_many_objects_share_are_no_difference(kind):
     """Of one cloud: those that are a mode stand for a range of values, the others have no second mode."""

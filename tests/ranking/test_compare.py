@@ -202,6 +202,7 @@ def mean_kendall(names, runs, make):
     return dict(zip(names, np.mean([table.ranker_columns["kendall"] for table in tables], axis=0), strict=True))
 
 
+@pytest.mark.slow
 def test_first_scenario():
     easy = mean_kendall(["discotec"], 20, lambda s: make_partitions(n_partitions=20, random_state=s))
     assert easy["discotec"] >= 0.85
@@ -212,6 +213,7 @@ def test_first_scenario():
     assert abs(hard["discotec"]) < 0.2
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("draw", ["paper", "code"])
 def test_hubs_attract(draw):
     good = mean_kendall(["discotec"], 15, lambda s: make_hub_partitions(0, draw=draw, random_state=s))
@@ -267,6 +269,7 @@ def iris():
     return load_iris().data
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("pool", "n_clusters", "members"),
     [

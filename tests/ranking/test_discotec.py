@@ -30,6 +30,7 @@ SIX_OBJECTS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 
 few_members = pytest.mark.filterwarnings("ignore:DISCOTEC needs at least 3 partitions")
 
 
+@pytest.mark.core(3)
 @few_members
 @parametrize_with_checks([DISCOTEC()], expected_failed_checks=lambda estimator: ON_FRACTIONS)
 def test_scikit_learn_conformance(estimator, check):
@@ -65,6 +66,7 @@ def test_scores_follow_the_definition(labels):
         assert_allclose(DISCOTEC(distance).fit(labels).scores_, expected, atol=1e-12)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("p", [3, 20, 300])
 def test_many_chunks_counts_and_members(distance, p, missing):
     labels = with_equal_rows(random_labels(350, p, 5, missing), 450)
@@ -73,6 +75,7 @@ def test_many_chunks_counts_and_members(distance, p, missing):
     assert_allclose(DISCOTEC(distance).fit(labels).scores_[:2], expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("distance", "missing"),
     first_of(sorted(product(DISTANCES, (0.0, 0.3)), key=lambda case: case not in (("binary", 0.3), ("kl", 0.0))), 2),
@@ -128,6 +131,7 @@ def test_renamed_copies_tie_exactly(labels):
         assert_array_equal(ranker.ranks_[:p], ranker.ranks_[p:])
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("max_pairs", [10**10, 0])
 def test_nothing_depends_on_threads_rows_or_blocks(distance, missing, max_pairs, monkeypatch):
     labels = with_equal_rows(random_labels(150, 6, 5, missing, seed=3), 400)
@@ -147,6 +151,7 @@ def test_exact_scores_have_no_error():
     assert ranker.separated_.tolist() == [False, True, True]
 
 
+@pytest.mark.core(3)
 def test_random_pairs_come_close(distance, missing):
     labels = planted_labels(200, 6, 4, 0.3, missing)[0]
     exact = DISCOTEC(distance).fit(labels)

@@ -167,6 +167,7 @@ def test_weights_of_any_labels(labels):
     assert len(weights) == labels.shape[1]
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ["km", "eac-average", "acv", "majority", "lca", "soft-euclidean", "gv3"])
 def test_methods_take_the_word(name):
     labels = planted_labels(n=80, p=6, k=3, noise=0.3, missing=0.1, seed=3)[0]

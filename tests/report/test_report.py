@@ -518,6 +518,7 @@ def test_svg_text_stays_text_and_untouched(tmp_path):
     assert "#ffffff" not in svg
 
 
+@pytest.mark.core(3)
 @pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize(
     ("share", "text"),

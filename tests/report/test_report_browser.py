@@ -431,6 +431,7 @@ GROUNDS = {"light": [1, 1, 1], "dark": [13 / 255, 17 / 255, 23 / 255]}
 """Of the page."""
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("system", [False, True])
 @pytest.mark.parametrize(
     ("theme", "scheme"),

@@ -134,6 +134,7 @@ def test_combine_tells_the_stories_where_that_is_quick(tmp_path, monkeypatch):
     assert "These partitions tell" not in combine("other")
 
 
+@pytest.mark.slow
 def test_combine_of_very_many_clusters_does_without_stories(tmp_path):
     labels = np.random.default_rng(0).integers(0, 20_000, (20_000, 3))
     asked = ["combine", str(write(tmp_path / "labels.csv", labels)), "-k", "3", "-o", str(tmp_path / "out")]

@@ -86,6 +86,7 @@ def test_build_without_objects_keeps_them_out_of_page_and_numbers(tmp_path):
     assert all("person-" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_of_very_many_objects_those_drawn_and_the_undecided_are_there(monkeypatch):
     limit(monkeypatch, "objects on a page", 100)
     limit(monkeypatch, "points of a figure", 60)
@@ -153,6 +154,7 @@ def number_of(evidence, best=3):
     return {**numbers()[evidence == "none"], "evidence": evidence, "best": best}
 
 
+@pytest.mark.core(3)
 @pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize(
     ("core", "border", "undecided", "again", "evidence", "said"),

@@ -20,6 +20,7 @@ def labels():
     return labels
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("make", [CumulativeVoting, BipartiteVoting])
 def test_summary_and_page(labels, make):
     model = make(3).fit(labels)
@@ -109,6 +110,7 @@ def test_voting_without_a_hierarchy():
     assert "What the votes say of each object" in report.render(summary)
 
 
+@pytest.mark.core(3)
 @pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize(
     ("lifetimes", "words"),

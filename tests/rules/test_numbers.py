@@ -351,6 +351,7 @@ def test_quotes(quotes):
 # ---- Pages that scripts write ----
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("name", ["confidence", "default", "splits", "benchmarks", "sizes", "reliability"])
 def test_a_page_is_what_its_records_give(name):
     """Of RELIABILITY.md but for the mutants there are: every edit of the sources changes how many."""

@@ -114,6 +114,7 @@ LIMITED = {
 }
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", LIMITED)
 @pytest.mark.parametrize("n", [50, 400])
 def test_the_only_feature_at_a_limit_is_one_cloud(kind, n):

@@ -17,6 +17,7 @@ def test_the_dip_is_the_least_distance_from_a_unimodal_distribution(seed):
         assert dip(values) == pytest.approx(naive.dip(values), abs=1e-9)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_dip_is_exact_for_ties(seed):
     random = np.random.default_rng(seed)
@@ -82,6 +83,7 @@ def test_p_falls_with_the_dip_from_one_to_the_least_of_the_table():
         assert p[-1] >= 1e-5 - 1e-12
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("n", [17, 60, 400, 20_000])
 def test_uniform_samples_have_uniform_p_values(n):
     random = np.random.default_rng(n)

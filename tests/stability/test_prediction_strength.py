@@ -159,6 +159,7 @@ def test_random_halves():
     assert len({tuple(a) for a, _ in halves}) > 1
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(
     ("estimator", "transfer"),
     [

@@ -226,6 +226,7 @@ def test_objects_in_no_cluster_count_in_the_clusters_they_are_put_in():
     assert found.noise.mean_jaccard == 0
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "jitter", "noise"])
 @pytest.mark.parametrize(
     "estimator",

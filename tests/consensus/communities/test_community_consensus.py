@@ -407,6 +407,7 @@ def test_it_shows_itself_as_every_consensus_does():
     assert model.association_shares(LOUVAIN).shape == (34, model.n_clusters_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", first_of(range(3)))
 def test_many_communities_are_as_certain_as_few(seed, monkeypatch, tmp_path):
     """The table without zeros gives the bits of the whole one."""

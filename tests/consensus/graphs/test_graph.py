@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 
 import naive
@@ -163,11 +165,13 @@ def test_tables_of_pairs_must_fit_though_their_edges_would():
     assert MCLA(2, max_bytes=2**23 + 8 * cells, random_state=0).fit(labels).n_clusters_ == 2
 
 
-def test_what_is_written_after_a_silent_cut_is_heard(monkeypatch):
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_what_is_written_after_silent_cuts_is_heard(monkeypatch, n_threads):
     """Standard output of the process, where a library in C writes."""
 
     def part_graph(n_parts, vweights, **options):
         os.write(1, b"noise")
+        time.sleep(0.001)
         return 0, np.arange(len(vweights)) % n_parts
 
     monkeypatch.setattr(pymetis, "part_graph", part_graph)
@@ -175,7 +179,8 @@ def test_what_is_written_after_a_silent_cut_is_heard(monkeypatch):
     stdout = os.dup(1)
     os.dup2(writer, 1)
     try:
-        CSPA(2, n_init=1, random_state=0).fit(STREHL)
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(lambda seed: CSPA(2, n_init=1, random_state=seed).fit(STREHL), range(4 * n_threads)))
         os.write(1, b"heard")
     finally:
         os.dup2(stdout, 1)
@@ -219,6 +224,7 @@ def test_the_same_bits_in_two_fits_and_two_processes():
     assert runs[0] == runs[1]
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("model", [*SPECTRAL, NegMM(3)], ids=str)
 def test_nearly_unanimous_partitions_with_gaps(model):
     """Eigenvalues repeat: LAPACK may find no eigenvectors of a part of them (seed 28 with NegMM)."""

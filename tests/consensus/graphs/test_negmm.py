@@ -114,6 +114,7 @@ def symmetric_levels(m, n_levels, dtype, seed):
     return (upper + upper.T + (n_levels - 1) * np.eye(m, dtype=int)).astype(dtype)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float64])
 @pytest.mark.parametrize("m", [1, 7, 64, 131])
 def test_the_graph_keeps_what_is_above_the_threshold_and_the_diagonal(dtype, m):

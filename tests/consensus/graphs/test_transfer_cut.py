@@ -47,6 +47,7 @@ def check_points(B, clusters, k, tolerance=1e-4):
     assert naive.loss_of_points(U, clusters) <= best * (1 + tolerance) + tolerance
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("local", "values", "k", "clusters", "inertia"),
     [
@@ -81,6 +82,7 @@ def test_worked_matrix():
     assert_allclose(values, [1, 0.999978, 0.952766], atol=2e-6)
 
 
+@pytest.mark.slow
 @given(label_matrices(min_objects=4), st.integers(1, 4), st.integers(0, 5))
 def test_of_labels_is_of_the_matrix(labels, k, seed):
     labels = labels[(labels >= 0).any(axis=1)]
@@ -152,6 +154,7 @@ def test_an_object_without_weight_gets_a_part_all_the_same():
     assert found[4] in (0, 1)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_kmeans_of_the_points_is_the_best_of_its_starts(seed):
     """By counts: distinct rows stand for their objects. Few rows have 100 starts."""

@@ -106,6 +106,7 @@ def test_greedy_merges_with_missing_labels(linkage, labels):
     assert_same_merges(hierarchy_of(labels, linkage=linkage), naive_merges(labels, linkage))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_greedy_merges_of_planted_clusters(linkage, seed):
@@ -146,6 +147,7 @@ def assert_rounds_are_greedy(codes, counts, n_jobs=1):
     assert_array_equal(Z[:, 2], [1 - similarity for *_, similarity in expected])
 
 
+@pytest.mark.core(3)
 @pytest.mark.usefixtures("only_kernels")
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130])
 @pytest.mark.parametrize("k", [2, 4, 30], ids=["ties everywhere", "ties", "few ties"])
@@ -154,6 +156,7 @@ def test_rounds_are_greedy_around_the_lanes(n, k):
     assert_rounds_are_greedy(rng.integers(k, size=(n, 9)).astype(np.uint8), np.ones(1, dtype=np.int64))
 
 
+@pytest.mark.core(3)
 @pytest.mark.usefixtures("only_kernels")
 @pytest.mark.parametrize("p", [5, 255, 256])
 @pytest.mark.parametrize("most", [1, 60, 3_000, 200_000], ids=["bytes", "words", "single", "double"])
@@ -205,6 +208,7 @@ def test_linkage_of_the_explicit_matrix(linkage, labels):
     assert_closest_at_their_moment(model.linkage_matrix_, of_matrix(naive.coassociation(labels), linkage))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("p", [3, 20, 300])
 def test_single_linkage_heights_are_scipys(p, missing):
     labels = with_equal_rows(planted_labels(n=150, p=p, k=5, noise=0.4, missing=missing, seed=p)[0], 200)
@@ -226,6 +230,7 @@ def test_scipy_where_nothing_is_tied(linkage):
     assert_allclose(model.linkage_matrix_[:, 2], expected[:, 2], atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", first_of([10, 300]))
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_wide_codes_and_many_partitions(linkage, p):
@@ -302,6 +307,7 @@ def test_a_cluster_that_shares_nothing_is_similar_to_nothing(similarity):
     assert Z[-1, 2] == 1
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("similarity", ["ecpcs", "cts"])
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_enhanced_linkage(linkage, similarity):
@@ -312,6 +318,7 @@ def test_enhanced_linkage(linkage, similarity):
     assert_closest_at_their_moment(model.linkage_matrix_, of_matrix(matrix, linkage))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("similarity", "weights"),
     [("coassociation", None), ("coassociation", [1, 2, 1, 1, 3]), ("cts", None)],
@@ -366,6 +373,7 @@ def test_thresholded_average_keeps_the_stated_ties(labels, threshold):
     assert_same_merges(hierarchy_of(labels, association_threshold=threshold), expected)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 2, 1, 1]], ids=["plain", "weighted"])
 @pytest.mark.parametrize("threshold", [0.3, 0.5])
 def test_thresholded_average_with_many_gaps_and_twins(threshold, weights):
@@ -552,6 +560,7 @@ def test_threshold_of_an_earlier_fit_is_forgotten():
 # ---- The page ----
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(("linkage", "threshold"), [("average", None), ("single", "kmeans")])
 def test_page_shows_the_hierarchy_and_the_associations(linkage, threshold, missing):
     labels = with_equal_rows(planted_labels(n=60, p=8, k=3, noise=0.2, missing=missing, seed=2)[0], 90)
@@ -579,6 +588,7 @@ def summary_of(labels):
     return report.summarize(labels, EvidenceAccumulation().fit(labels))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("m", [255, 256, 257, 513])
 @pytest.mark.parametrize(
     ("p", "missing", "threshold"), [(3, 0.0, None), (7, 0.2, None), (9, 0.0, 0.3), (253, 0.0, None)]

@@ -117,6 +117,7 @@ def test_cut_of_the_sheet():
         assert_allclose(five.eigenvalues_, [1, 0.104351, 0.022192, 0.008134, 0.000402], atol=1e-6)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(("m", "number"), [(1, 2), (15, 2), (16, 2), (36, 3), (1000, 15), (1600, 20), (1764, 20)])
 def test_defaults(m, number):
     """By the number of distinct rows."""

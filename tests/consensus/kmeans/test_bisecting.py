@@ -21,6 +21,7 @@ def rule(request):
     return request.param
 
 
+@pytest.mark.core(3)
 def test_tree_is_consistent_with_itself(rule, missing):
     labels = with_equal_rows(random_labels(n=120, p=6, k=4, missing=missing, seed=1), 300)
     labels = labels[(labels >= 0).any(axis=1)]
@@ -98,6 +99,7 @@ def test_no_better_than_ten_starts_of_k_means():
     assert km < BisectingKMeansConsensus(20, random_state=0).fit(labels).objective_ < worst
 
 
+@pytest.mark.core(3)
 def test_threads_and_blocks_change_nothing(rule, missing, monkeypatch):
     labels = random_labels(n=600, p=6, k=5, missing=missing, seed=1)
     one = BisectingKMeansConsensus(12, split_rule=rule, random_state=0, n_jobs=1).fit(labels)

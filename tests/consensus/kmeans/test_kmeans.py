@@ -237,6 +237,7 @@ def test_twins_are_weights(utility):
     assert ten.utility_ == pytest.approx(one.utility_)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("n", [1_000, 10_000])
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_clusters_are_found(n, seed):
@@ -428,6 +429,7 @@ def test_a_refit_without_refinement_has_no_density_trace():
     assert not hasattr(model.set_params(refine=None).fit(labels), "density_trace_")
 
 
+@pytest.mark.slow
 def test_refinement_reaches_the_best_density_of_all_clusterings():
     """By brute force over all partitions of 8 objects into 3 clusters, k-means alone often misses it."""
     plain, refined, best = [], [], []

@@ -130,6 +130,7 @@ NAMED = [("k-modes", "objective_", 1), ("lca", "log_likelihood_", -1), ("hard-eu
          ("soft-euclidean", "objective_", 1)]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "attribute", "sign"), first_of(NAMED))
 def test_small_problems_are_started_often_enough(name, attribute, sign):
     """On labels of which most are noise, with what a thousand starts find."""

@@ -77,6 +77,7 @@ def test_ten_starts_find_the_best_classes(init):
     assert model.log_likelihood_ == pytest.approx(-23.347744, abs=5e-7)
 
 
+@pytest.mark.slow
 def test_bic_finds_two_classes():
     model = LatentClassConsensus(random_state=0).fit(E)
     assert list(model.bic_) == [1, 2, 3, 4]
@@ -88,6 +89,7 @@ def test_bic_finds_two_classes():
     assert LatentClassConsensus(2, random_state=0).fit(E).diagnostics(E) == ()
 
 
+@pytest.mark.slow
 def test_bic_stops_where_it_only_rises():
     labels = np.column_stack([np.arange(40) % 20, np.repeat([0, 1], 20), np.repeat([0, 1], 20)])
     assert list(LatentClassConsensus(random_state=0).fit(labels).bic_) == [1, 2, 3, 4]

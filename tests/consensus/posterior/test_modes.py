@@ -70,6 +70,7 @@ def test_printed_modes():
     assert model.sentence == "These partitions tell two stories: 5 of 8 the first, 3 the second."
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_descriptions_are_those_of_the_slow_twin(seed):
     """After moves of all kinds the running counts are those of the objects, gaps among them."""
@@ -126,6 +127,7 @@ def test_a_mode_that_is_aligned_anew_gets_shorter(monkeypatch):
     assert mode.restart() is mode
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_planted_stories(seed):
     """One is not split, two are found: of 100 each, with 10, 20 and 50 partitions, none was missed."""

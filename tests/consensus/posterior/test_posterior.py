@@ -113,6 +113,7 @@ def least_losses(weighted):
     return {name: losses.min() for name, losses in found.items()}
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a"), LOSSES)
 @pytest.mark.parametrize("weights", [None, FW])
 def test_the_least_loss_is_that_of_all_partitions(loss, a, weights):
@@ -132,6 +133,7 @@ def test_equal_rows_are_one(loss, a):
     assert_allclose([model.objective_, least], GOLDEN[loss, a][0], atol=6e-10)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a"), LOSSES)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_draws_against_all_partitions(loss, a, seed):
@@ -143,12 +145,14 @@ def test_random_draws_against_all_partitions(loss, a, seed):
     assert_allclose(model.objective_, least, rtol=1e-9)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a"), SURE)
 def test_the_least_loss_of_planted_draws(loss, a):
     model = SalsoConsensus(loss=loss, a=a, random_state=0).fit(PL)
     assert_allclose(model.objective_, LEAST_ON_PL[loss, a], atol=6e-10)
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(("loss", "a"), first_of(reversed(BOUND_ON_PL), 2))
 def test_hard_losses_of_planted_draws_are_not_above_the_bound(loss, a):
     """Of ten seeds 38 of 40 fits are not (docs/BENCHMARKS.md)."""
@@ -210,6 +214,7 @@ def test_chains_move_rows_that_must_move_together():
     assert many.objective_ <= few.objective_ <= without.objective_
 
 
+@pytest.mark.slow
 def test_the_default_searches_less_where_labels_are_many(monkeypatch):
     given = {"loss": "nid", "n_init": 4, "random_state": 0}
     few = SalsoConsensus(**given).fit(PL)
@@ -436,6 +441,7 @@ def test_weights_of_chips_are_copies():
         assert (found.n_placed, round(found.probability, 12)) == (same.n_placed, round(same.probability, 12))
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize("seed", first_of(range(3)))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_wasabi_as_the_naive_twin(seed, weighted):
@@ -496,6 +502,7 @@ DISTANCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "weights", "distances"), first_of(reversed(DISTANCES)))
 def test_several_estimates_are_as_near_as_can_be(labels, weights, distances):
     for n_modes, distance in enumerate(distances, 1):

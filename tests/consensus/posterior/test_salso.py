@@ -91,6 +91,7 @@ def assert_same(one, other):
     assert (one.objective_, one.n_iter_) == (other.objective_, other.n_iter_)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a", "missing"), CASES)
 def test_weights_of_draws_are_copies(loss, a, missing):
     """The search takes the same way: three starts draw no draws at random."""
@@ -103,6 +104,7 @@ def test_weights_of_draws_are_copies(loss, a, missing):
     assert weighted.objective_ == pytest.approx(expected_loss(labels, weighted.labels_, loss, a=a, weights=weights))
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a", "missing"), CASES)
 def test_weights_of_objects_are_copies(loss, a, missing):
     labels, weights = noisy_draws(missing), np.random.default_rng(1).integers(1, 5, size=80)
@@ -145,6 +147,7 @@ def test_the_loss_with_missing_labels_is_that_of_the_result(loss, a):
     assert model.objective_ < model.losses_.min() - 1e-6  # lower than that of any start
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a", "missing"), CASES)
 def test_disk_and_threads_change_nothing(loss, a, missing, tmp_path):
     labels = noisy_draws(missing).astype(np.int16)
@@ -168,6 +171,7 @@ def test_rounds_and_searches_lower_the_loss(loss, seed):
         assert_array_equal(model.losses_[:3], starts.losses_)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a", "missing"), CASES)
 def test_the_search_takes_its_way(loss, a, missing):
     """Sweeps of what is best, and its loss, as they were: rounds, recombinations, the pool, chains and their order."""
@@ -177,6 +181,7 @@ def test_the_search_takes_its_way(loss, a, missing):
             assert (model.n_iter_, round(model.objective_, 9)) == way
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a", "missing"), CASES)
 def test_the_loss_that_a_search_ends_with_is_that_of_counting_anew(monkeypatch, loss, a, missing):
     """Of too many objects for a table of g that of the tables is told."""
@@ -188,6 +193,7 @@ def test_the_loss_that_a_search_ends_with_is_that_of_counting_anew(monkeypatch, 
         assert model.objective_ == pytest.approx(found, rel=1e-11)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a", "missing"), CASES)
 def test_no_row_has_a_better_cluster_than_its_own(loss, a, missing):
     """Where starts end."""
@@ -285,6 +291,7 @@ def test_a_search_can_be_stopped(monkeypatch):
 # ---- The tables of kernels ----
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a"), [("vi", 1), ("gvi", 0.5), ("gvi", 1.5), *SEARCHED[1:]])
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_second_best_clusters_as_the_naive_twin(loss, a, missing):
@@ -303,6 +310,7 @@ def test_second_best_clusters_as_the_naive_twin(loss, a, missing):
         assert_allclose(of_twin[np.argsort(margins)], np.sort(of_twin), rtol=1e-9)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("loss", ["vi", "binder", "omari", "nvi", "id", "nid"])
 @pytest.mark.parametrize("missing", [0, 0.2])
 def test_tables_are_kept_up_to_date(loss, missing):
@@ -354,6 +362,7 @@ def assert_least(labels, seed):
         assert found == pytest.approx(losses[name].min(), abs=1e-9), (loss, a)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     "seed", [0, 1, 2, 6, 7, 8, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 103))]
 )
@@ -369,6 +378,7 @@ def test_the_search_of_few_objects_finds_the_least_loss(monkeypatch, seed):
     assert_least(few_draws(seed), seed)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(("loss", "a"), [("vi", 1), ("gvi", 0.5), *SEARCHED[1:]])
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_all_partitions_as_the_naive_twin(loss, a, missing):

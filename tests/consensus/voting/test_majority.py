@@ -80,6 +80,7 @@ def test_giant_clusters_do_not_lead():
         assert adjusted_rand_score(truth, model.labels_) > np.mean([adjusted_rand_score(truth, z) for z in labels.T])
 
 
+@pytest.mark.slow
 def test_giant_clusters_do_not_lead_those_with_more_clusters():
     for seed in range(6):
         labels = with_giants(seed, clusters_of_good=8)[0]

@@ -70,6 +70,7 @@ def test_every_kind_has_a_ranker():
         assert make_ranker(f"distance-{kind}").measure == kind
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize("kind", DISTANCES)
 @given(labels=label_matrices(max_partitions=4))
 def test_distances_by_their_definitions(kind, labels):
@@ -129,6 +130,7 @@ def test_soft_median_from_the_first_partition():
         assert_allclose(M[i], row, atol=1e-12)
 
 
+@pytest.mark.core(3)
 @pytest.mark.parametrize(
     ("name", "k", "objective"),
     [

@@ -171,6 +171,7 @@ def equal_sizes(seed, n=200, p=12, k=4):
     return np.column_stack(columns), truth
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(("planted", "k", "least"), [(median_splits, 2, 0.6), (equal_sizes, 4, 0.8)])
 def test_partitions_of_equal_entropy_are_led_by_the_most_agreeing(planted, k, least):
     for seed in range(5):
@@ -462,6 +463,7 @@ def test_bipartite_recovers_noisy_permutations():
     assert adjusted_rand_score(truth, BipartiteVoting(6, random_state=0).fit(labels).labels_) > 0.97
 
 
+@pytest.mark.core(1)
 @pytest.mark.parametrize(
     ("make", "k_min", "k_max", "k", "least"), [(make_2d2k, 6, 20, 2, 0.85), (make_8d5k, 10, 30, 5, 0.97)]
 )

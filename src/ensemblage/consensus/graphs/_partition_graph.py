@@ -11,6 +11,7 @@ import ctypes
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -357,7 +358,7 @@ def metis(
         tolerance, options = float(imbalance), {"ufactor": max(1, round(1000 * min(float(imbalance), n_parts)))}
     largest, least, best = (1 + tolerance) * float(sizes.sum()) / n_parts, np.inf, np.empty(0, dtype=np.int64)
     for run, seed_of_run in enumerate([seed, *task_seeds(seed, n_init - 1).tolist()]):
-        with _silent():
+        with _STDOUT, _silent():
             cut, found = pymetis.part_graph(
                 n_parts,
                 adjacency=adjacency,
@@ -398,6 +399,10 @@ def mtkahypar(
     whole = np.maximum(whole_weights(edge_weights), 1)
     hypergraph = tool.create_hypergraph(context, len(sizes), len(edges), edges, sizes, whole)
     return np.array(hypergraph.partition(context).get_partition(), dtype=np.int64)
+
+
+_STDOUT = threading.Lock()
+"""Held while standard output is another file: threads that restore it in another order would lose it."""
 
 
 @contextmanager

@@ -3,11 +3,14 @@
 import importlib
 import importlib.util
 import inspect
+from contextlib import suppress
 
 from places import ROOT
 
 import ensemblage
+from ensemblage import METHODS, cite
 from ensemblage.base.renamed import FormerField, FormerName
+from ensemblage.ranking import RANKERS
 
 MODULES = [ensemblage, *(part for name in ensemblage.__all__ if inspect.ismodule(part := getattr(ensemblage, name)))]
 PACKAGES = [module.__name__ for module in MODULES]
@@ -48,3 +51,19 @@ def public_objects():
 
 OBJECTS = {path: (value, owner) for path, value, owner in public_objects()}
 """By name what is public, and the class that it is a member of, if any."""
+
+
+PARTS = ("SphericalKMeans", "split_rhat")
+"""What a generator clusters with, and what a function computes: they are cited, and no public names."""
+
+
+def cited():
+    """By each name that `cite` takes what is public under it; None is a method or a ranking."""
+    named = {path.rpartition(".")[2]: value for path, (value, owner) in OBJECTS.items() if owner is None}
+    for name, value in {**named, **dict.fromkeys([*METHODS, *METHODS.aliases, *RANKERS, *PARTS])}.items():
+        with suppress(ValueError):
+            cite(name)
+            yield name, value
+
+
+CITED = dict(cited())

@@ -30,7 +30,6 @@ from ensemblage.consensus import (
     NegMM,
 )
 from ensemblage.generation import GreedyPartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
-from ensemblage.plotting import _clusters, _profiles
 from ensemblage.ranking import DISCOTEC, AverageAgreement, InternalIndex
 
 pytestmark = FORMER
@@ -190,7 +189,6 @@ RAGGED = [[1], [1, 2]]
         lambda: plotting.prediction_strengths({2: 0.9}, PAIR),
         lambda: plotting.prediction_strengths({2: 0.9}, supported="x"),
         lambda: plotting.cluster_sizes([1, 2], unlabelled="x"),
-        lambda: _clusters.confidence_boxes([1]),
         lambda: plotting.consensus_cdfs({2: 1}),
         lambda: plotting.consensus_matrix(MATRIX, [0, 1], sizes=[np.nan, 1]),
         lambda: plotting.estimated_clusters([2, 3], share=None),
@@ -200,11 +198,6 @@ RAGGED = [[1], [1, 2]]
         lambda: plotting.profile_heat_map([1.0], ["a"]),
         lambda: plotting.profile_heat_map(MATRIX, 5),
         lambda: plotting.profile_heat_map(MATRIX, ["a", "b"], names=PAIR[:1]),
-        lambda: _profiles.variable_panel({}),
-        lambda: _profiles.variable_panel({"variable": "a", "clusters": 5, "shares": [0.5], "quantiles": None}),
-        lambda: _profiles.variable_panel({"variable": "a", "clusters": [0], "shares": "x", "quantiles": None}),
-        lambda: _profiles.variable_panel({"variable": "a", "clusters": [0], "shares": None, "quantiles": [[1, 2]]}),
-        lambda: _profiles.variable_panels([5]),
         lambda: profile(CLUSTERING, FEATURES, ids="x"),
         lambda: profile(CLUSTERING, FEATURES).markers(0),
         lambda: profile(CLUSTERING, FEATURES).plot(None),

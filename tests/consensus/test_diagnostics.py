@@ -11,8 +11,7 @@ from strategies import planted_labels
 
 from ensemblage import METHODS, plotting, report
 from ensemblage.cli import main
-from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus import EvidenceAccumulation, MajorityVoting
 from ensemblage.consensus.diagnostics import (
     Candidates,
     Cut,
@@ -103,7 +102,7 @@ def test_memberships_are_those_of_the_objects_asked_for():
     assert votes.clusters.tolist() == model.labels_[[7, 3]].tolist()
 
 
-class Parity(BaseConsensus):
+class Parity(MajorityVoting.__base__):
     """A toy method: objects by the parity of their first label; it tells of a search with a toy score."""
 
     _capabilities = Capabilities(finds_n_clusters=True)

@@ -364,7 +364,7 @@ def test_a_full_disk_leaves_nothing(folder, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     features = FeatureBlocks.open(folder, scratch=tmp_path)
-    monkeypatch.setattr("ensemblage.io._cells.write_array", full)
+    monkeypatch.setattr("shutil.disk_usage", full)
     with pytest.raises(ValueError, match="must have room"):
         ConsensusClustering(3, random_state=1).fit(features)
     assert list(tmp_path.iterdir()) == []

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from ensemblage import plotting
-from ensemblage.plotting import _clusters, _profiles
+from ensemblage import plotting, report
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.report._charts import curve_svg
 
 pytestmark = FORMER
@@ -42,9 +42,6 @@ FIGURES = {
     "confidence_by_cluster": lambda ax: plotting.confidence_by_cluster([0.5, 0.2, np.nan], [0, 1, -1], ax=ax),
     "consensus_matrix": lambda ax: plotting.consensus_matrix([[1, 0.5], [0.5, 1]], [1, 0], ax=ax),
     "profile_heat_map": lambda ax: plotting.profile_heat_map([[1.0, -0.5], [np.nan, 0.0]], ["a", "b"], ax=ax),
-    "variable_panel": lambda ax: _profiles.variable_panel(
-        {"variable": "v", "clusters": [0, 1], "level": "yes", "shares": [0.9, 0.2], "quantiles": None}, ax=ax
-    ),
     "ranking_scores": lambda ax: plotting.ranking_scores([0.1, np.nan, 0.3], ax=ax),
     "scatter": lambda ax: plotting.scatter([[0, 0], [1, 2], [2, 1]], [0, 1, -1], [0.3, 0.9, np.nan], ax=ax),
 }
@@ -216,17 +213,22 @@ def test_cluster_sizes_shows_unlabelled_objects_apart():
 @given(st.lists(st.tuples(st.integers(-1, 4), st.one_of(st.floats(0, 1), st.just(np.nan))), min_size=1, max_size=60))
 def test_quantiles_are_those_of_each_cluster(rows):
     clusters, confidence = (np.array(column) for column in zip(*rows, strict=True))
-    found = _clusters.confidence_quantiles(confidence, clusters)
-    assert [q["cluster"] for q in found] == list(range(clusters.max() + 1))
-    for q in found:
-        values = np.sort(confidence[(clusters == q["cluster"]) & ~np.isnan(confidence)])
-        if len(values) == 0:
-            assert q["mean"] is None
-            assert q["q50"] is None
-        else:
-            assert q["mean"] == pytest.approx(values.mean())
-            assert q["q50"] == pytest.approx(np.median(values))
-        assert q["values"] == (values.tolist() if len(values) <= 10 else None)
+    *_, medians, points = plotting.confidence_by_cluster(confidence, clusters).collections
+    boxes = {round(segment[:, 0].mean()): segment[0, 1] for segment in medians.get_segments()}
+    shown = points.get_offsets()
+    for c in range(clusters.max() + 1):
+        values = np.sort(confidence[(clusters == c) & ~np.isnan(confidence)])
+        is_small = len(values) <= 10
+        np.testing.assert_allclose(shown[shown[:, 0] == c, 1], values if is_small else [])
+        assert boxes.pop(c, None) == (None if is_small else pytest.approx(np.median(values)))
+    assert not boxes
+
+
+def test_the_summary_has_the_means_of_the_confidence():
+    labels = np.random.default_rng(0).integers(0, 3, (60, 5))
+    model = KMeansConsensus(3, random_state=0).fit(labels)
+    for c, cluster in enumerate(report.summarize(labels, model)["clusters"]):
+        assert cluster["confidence"]["mean"] == pytest.approx(model.confidence_[model.labels_ == c].mean())
 
 
 def test_small_clusters_are_points_and_large_ones_boxes():

@@ -14,7 +14,6 @@ from ensemblage import plotting
 from ensemblage.base.renamed import INSTEAD
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.consensus.diagnostics import Trace
-from ensemblage.plotting import _clusters
 
 pytestmark = FORMER
 
@@ -22,7 +21,6 @@ FIGURES = {
     **test_plotting.FIGURES,
     **test_plotting_diagnostics.FIGURES,
     **test_plotting_voting.FIGURES,
-    "confidence_boxes": lambda ax: _clusters.confidence_boxes(_clusters.confidence_quantiles([0.5], [0]), ax=ax),
     "diagnostics": lambda ax: plotting.diagnostics(Trace("density", np.array([0.5, 0.6])), ax=ax),
     "model": lambda ax: plotting.model(KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]]), ax=ax),
     "partition_strips": lambda ax: plotting.partition_strips([[0, 1], [1, 1]], ax=ax),
@@ -34,7 +32,7 @@ FIGURES = {
 def test_every_figure_is_here():
     drawn = {name: getattr(plotting, name) for name in {*plotting.__all__, *INSTEAD["ensemblage.plotting"]}}
     with_ax = {name for name, draw in drawn.items() if callable(draw) and "ax" in inspect.signature(draw).parameters}
-    assert set(FIGURES) == with_ax | {"confidence_boxes", "variable_panel"}  # two that records draw
+    assert set(FIGURES) == with_ax
 
 
 @pytest.mark.core(3)

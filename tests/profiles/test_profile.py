@@ -19,7 +19,6 @@ import ensemblage
 from ensemblage import ConsensusClustering, plotting, profile, read_table, report
 from ensemblage.cli import main
 from ensemblage.consensus import KMeansConsensus
-from ensemblage.plotting import _profiles
 
 WINE = load_wine(as_frame=True)
 TITLE = "The clusters and what describes them"
@@ -598,11 +597,6 @@ def test_heat_map_says_above_and_below_without_colours():
 def test_wrong_figures_in_one_sentence():
     with pytest.raises(ValueError, match=r"variables of profile_heat_map must be 1 entries\. Got 2"):
         plotting.profile_heat_map([[1.0]], ["a", "b"])
-    with pytest.raises(TypeError, match="panel of variable_panel must be a dict"):
-        _profiles.variable_panel(5)
-    for wrong in ([], 5, "x", {}):
-        with pytest.raises(TypeError, match="panels of variable_panels must be a list of dicts"):
-            _profiles.variable_panels(wrong)
 
 
 HOSTILE = "<script>alert('x')</script>&\"$\\frac{$"

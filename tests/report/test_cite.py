@@ -1,25 +1,24 @@
 """Papers behind every method, ranker and generator; and in a few words when to use a method."""
 
 import csv
+import inspect
 import re
 from importlib.resources import files
 
 import pytest
 from former import FORMER
+from public import CITED
 from shell import fail, succeed
 from sklearn.datasets import load_iris
 from strategies import usual
 
-import ensemblage
-from ensemblage import METHODS, ConsensusClustering, cite, generation, metrics, ranking
+from ensemblage import METHODS, ConsensusClustering, cite, generation, ranking
 from ensemblage.consensus import CumulativeVoting, Dune, WasabiModes, compare_methods
 from ensemblage.metrics import INTERNAL_INDICES
-from ensemblage.report._cite import OF_FUNCTIONS, names
 
 pytestmark = FORMER
 
-NAMES = names()
-REFERENCES = {paper.key: paper for name in NAMES for paper in cite(name).references}
+REFERENCES = {paper.key: paper for name in CITED for paper in cite(name).references}
 
 
 def keys_of(of):
@@ -28,8 +27,8 @@ def keys_of(of):
 
 def test_everything_has_a_paper():
     generators = {name for name in generation.__all__ if name.endswith("Partitions")}
-    assert {*METHODS, *ranking.RANKERS, *generators} <= set(NAMES)
-    assert all(cite(name).references for name in NAMES)
+    assert {*METHODS, *ranking.RANKERS, *generators} <= set(CITED)
+    assert all(cite(name).references for name in CITED)
     assert {name for name in ranking.RANKERS if keys_of(name) == {"desgraupes2013"}} == set(INTERNAL_INDICES)
     text = files("ensemblage.base").joinpath("references.csv").read_text(encoding="utf-8")
     kept = [row["key"] for row in csv.DictReader(text.splitlines())]
@@ -68,14 +67,15 @@ def test_draws_from_a_posterior():
     assert keys_of("WasabiModes") == keys_of(WasabiModes()) == {"balocchi2025"}
     assert keys_of("Dune") == keys_of(Dune()) == {"roux2024"}
     assert keys_of("salso-nid") == {"dahl2022"}
-    functions = {name: getattr(metrics, name, None) or getattr(ensemblage, name) for name in OF_FUNCTIONS}
+    functions = {name: value for name, value in CITED.items() if inspect.isfunction(value)}
+    assert {"chips", "credible_ball", "element_similarity", "summarize_draws"} <= functions.keys()
     for name, function in functions.items():
         for paper in cite(name).references:
             assert paper.authors.partition(",")[0] in function.__doc__, name
 
 
 def test_refused():
-    with pytest.raises(ValueError, match="The name to cite must be one of"):
+    with pytest.raises(ValueError, match=f"The name to cite must be one of {len(CITED)} names"):
         cite("nothing")
     with pytest.raises(ValueError, match=r"a paper behind it. Got dict"):
         cite({})

@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,7 +19,6 @@ from ensemblage import report
 from ensemblage.consensus import ConsensusModes, EvidenceAccumulation, KMeansConsensus
 from ensemblage.report._charts import association_svg
 from ensemblage.report._drawn import boxes_svg, heat_map_svg, nice_ticks, panel_svg, tree_svg
-from ensemblage.report._figure_data import project
 from ensemblage.report._other_answers import cut, other_numbers
 
 RNG = np.random.default_rng(0)
@@ -137,6 +137,21 @@ def test_a_heat_map_has_its_numbers():
     assert {element.get("font-size") for element in ElementTree.fromstring(svg).iter() if element.text} == {"11"}
 
 
+def project(X, clusters):
+    """The objects as the page shows them: all of them in the plane, the names of the axes, and a note."""
+    labels = np.column_stack([clusters] * 2)
+    model = KMeansConsensus(len(np.unique(clusters)), random_state=0).fit(labels)
+    points = report.summarize(labels, model, features=X)["figures"]["points"]
+    order = np.argsort(points["rows"])
+    assert len(order) == len(X)
+    return SimpleNamespace(
+        rows=points["rows"],
+        xy=np.array(points["xy"])[order],
+        labels=(points["x_label"], points["y_label"]),
+        note=points["notes"][0],
+    )
+
+
 def test_the_projection_that_shows_the_clusters_is_taken():
     """Clusters along a direction of little variance: discriminants, as scikit-learn's up to scale; else components."""
     rng = np.random.default_rng(1)
@@ -155,7 +170,7 @@ def test_the_projection_that_shows_the_clusters_is_taken():
     assert project(X, np.zeros(120, dtype=int)).labels[0].startswith("component 1")
     wide = rng.normal(size=(30, 200))  # discriminants of so few objects part anything
     assert project(wide, np.arange(30) % 3).labels[0].startswith("component 1")
-    assert project(np.zeros((5, 3)), np.zeros(5, dtype=int)) is None
+    assert "first two features" in project(np.zeros((5, 3)), np.zeros(5, dtype=int)).note
 
 
 def test_two_objects_apart_do_not_draw_the_others_as_one_line():
@@ -175,7 +190,7 @@ class Umap:
     """What umap-learn is asked for: here the places are given."""
 
     def __init__(self, xy):
-        self.xy, self.asked, self.__version__, self.origin = xy, [], "0.0", "umap/__init__.py"
+        self.xy, self.asked, self.__version__, self.__spec__ = xy, [], "0.0", SimpleNamespace(origin="umap/__init__.py")
 
     def UMAP(self, **asked):
         self.asked.append(asked)
@@ -190,7 +205,6 @@ def with_umap(monkeypatch):
     def install(xy):
         found = Umap(np.asarray(xy, dtype=np.float32))
         monkeypatch.setitem(sys.modules, "umap", found)
-        monkeypatch.setattr("ensemblage.report._figure_data.find_spec", lambda name: found)
         return found
 
     return install
@@ -202,10 +216,11 @@ def test_umap_is_tried_where_two_linear_projections_do_not_show_the_clusters(wit
     clusters = np.tile(np.arange(32), 10)
     X = 4.0 * signs[clusters] + np.random.default_rng(0).normal(size=(320, 5))
     theirs = np.column_stack([clusters, clusters]) + np.random.default_rng(0).normal(size=(320, 2)) / 9
-    umap = with_umap(theirs)
+    with_umap(np.zeros((320, 2)))
+    umap = with_umap(theirs[project(X, clusters).rows])
     found = project(X, clusters)
     assert found.labels == ("UMAP 1", "UMAP 2")
-    assert found.xy.tolist() == np.asarray(theirs, dtype=np.float32).astype(float).tolist()
+    np.testing.assert_allclose(found.xy, np.asarray(theirs, dtype=np.float32), rtol=1e-4)
     assert "umap-learn 0.0" in found.note
     compared = (
         r"\d+% of the 10 nearest .* of its cluster, against \d+% on two principal components and \d+% on two linear"

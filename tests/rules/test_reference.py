@@ -8,7 +8,7 @@ import re
 
 import pytest
 from PIL import Image
-from public import OBJECTS, PACKAGES, RETURNED
+from public import CITED, OBJECTS, PACKAGES, RETURNED
 from test_docstrings import is_record
 from texts import DOCUMENTS, PAGES, ROOT, SITE, SITE_PAGES, script
 
@@ -17,7 +17,6 @@ from ensemblage import METHODS, cite, plotting
 from ensemblage.base.renamed import NAMES
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS
-from ensemblage.report._cite import names
 
 MOST, MOST_AT_THE_TOP = 130, 12
 """Public names beside submodules: what is not for users is private, and a new name asks whether another can go."""
@@ -164,7 +163,7 @@ def test_the_way_from_a_paper_to_the_code():
 
 
 def test_references_are_whole():
-    papers = {paper.key: paper for name in names() for paper in cite(name).references}.values()
+    papers = {paper.key: paper for name in CITED for paper in cite(name).references}.values()
     for paper in papers:
         assert paper.bibtex.count("{") == paper.bibtex.count("}"), paper
         assert re.match(r"@(article|inproceedings|misc)\{\w+,\n", paper.bibtex), paper

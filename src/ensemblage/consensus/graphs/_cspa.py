@@ -346,6 +346,6 @@ class CSPA(SimilarityConsensus):
         """What `association_graph` has beside its entries, and the fit for each row and object."""
         m, p = rows.codes.shape
         of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
-        of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
+        of_rows += thread_count(self.n_jobs) * (16 * m + 12 * BLOCK * (self._most_neighbors(m) or m))
         maps = bytes_of_maps(m, int(rows.offsets[-1]))
         return of_rows + (maps if maps <= MOST_BYTES else 0)

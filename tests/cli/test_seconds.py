@@ -17,7 +17,6 @@ from ensemblage.consensus import KMeansConsensus
 from ensemblage.consensus._saved import save_model
 from ensemblage.generation import RandomKPartitions
 
-
 COMMAND = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--method", "km", "--stability", 0)
 
 
@@ -78,7 +77,7 @@ def test_what_an_earlier_run_did_keeps_its_seconds(takes, monkeypatch, tmp_path)
     succeed(*COMMAND, "-o", tmp_path / "out")
     seconds = seconds_of(tmp_path / "out")
     assert {stage: spent for stage, spent in seconds.items() if spent} == {
-        **{"start": 9, "base partitions": 40, "consensus": 1}
+        "start": 9, "base partitions": 40, "consensus": 1
     }
     assert list(seconds)[-1] == "other"
 

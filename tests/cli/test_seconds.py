@@ -77,7 +77,9 @@ def test_what_an_earlier_run_did_keeps_its_seconds(takes, monkeypatch, tmp_path)
     succeed(*COMMAND, "-o", tmp_path / "out")
     seconds = seconds_of(tmp_path / "out")
     assert {stage: spent for stage, spent in seconds.items() if spent} == {
-        "start": 9, "base partitions": 40, "consensus": 1
+        "start": 9,
+        "base partitions": 40,
+        "consensus": 1,
     }
     assert list(seconds)[-1] == "other"
 

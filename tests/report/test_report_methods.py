@@ -290,7 +290,7 @@ def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():
         (
             {"k_choice": 3},
             TypeError,
-            r"k_choice of report must be what choose_k or .* Got 3\.",
+            r"k_choice of report must be what choose_k returned\. Got 3\.",
         ),
         ({"seconds": 3}, TypeError, r"seconds of report must be a dict\. Got 3\."),
         ({"settings": [1]}, TypeError, r"settings of report must be a dict\. Got \[1\]\."),

@@ -1,5 +1,6 @@
 """What a page of `report.render` says, read back from its HTML: sections with their sentences, figures and tables."""
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -121,3 +122,9 @@ def sections_of(html):
 def find(html, title):
     """The section or part of this title; None if there is none."""
     return next((part for section in sections_of(html) for part in section.walk() if part.title == title), None)
+
+
+def svgs_of(html, title):
+    """What a figure of this title is drawn with."""
+    (figure,) = (text for text in re.findall("<figure.*?</figure>", html, re.DOTALL) if f">{title}</h" in text)
+    return re.findall("<svg.*?</svg>", figure, re.DOTALL)

@@ -124,7 +124,7 @@ def test_tests_import_few_private_modules():
     rooms = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"kernels"}
     private = {name for name in modules_of(rooms) if name.rpartition(".")[2].startswith("_")}
     imported = imported_of(private, TESTS.rglob("*.py"))
-    assert len(imported) <= 51, sorted(imported)
+    assert len(imported) <= 40, sorted(imported)
 
 
 def test_the_tests_of_a_thing_are_found_by_its_path():

@@ -19,7 +19,7 @@ def test_every_base_clustering_is_told(caplog):
     with caplog.at_level(logging.INFO, "ensemblage"):
         RandomKPartitions(3, random_state=0, n_jobs=2).fit(X)
     assert [r.getMessage() for r in caplog.records] == [f"base partition {i} of 3" for i in (1, 2, 3)]
-    assert {r.name for r in caplog.records} == {"ensemblage.generation._clusterers"}
+    assert {r.name.rpartition(".")[0] for r in caplog.records} == {"ensemblage.generation"}
 
 
 def test_fewer_clusters_than_were_asked_for_are_told(caplog):
@@ -29,7 +29,7 @@ def test_fewer_clusters_than_were_asked_for_are_told(caplog):
         generator = RandomKPartitions(n_partitions, k_min=5, k_max=5, random_state=0)
         with caplog.at_level(logging.INFO, "ensemblage"), pytest.warns(ConvergenceWarning, match="distinct clusters"):
             generator.fit(repeated)
-    few, many = [r.getMessage() for r in caplog.records if r.name == "ensemblage.generation._base"]
+    few, many = [r.getMessage() for r in caplog.records if not r.getMessage().startswith("base partition ")]
     assert few == "fewer clusters than were asked for: kmeans_k5_0 has 3 of 5, kmeans_k5_1 has 3 of 5"
     assert many.endswith(", kmeans_k5_4 has 3 of 5, 2 more have fewer")
 

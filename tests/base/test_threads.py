@@ -269,18 +269,19 @@ def test_fork_while_a_thread_finds_the_distinct_rows_on_disk():
 def test_fork_while_a_thread_pads_the_votes_of_another_ensemble():
     """Python 3.11's cached_property has one lock for all objects of a class, which a child inherits as it is."""
     code = """
-    import ensemblage.consensus.voting._aggregation as module
-    def votes():
-        return module.AggregatedPartition(np.eye(4), np.arange(1), np.ones(1), np.array([0, 4]))._pad
-    expected = votes()
+    import ensemblage.kernels._table_rows as module
+    thread, real = None, module.whole_lanes
     inside, leave = threading.Event(), threading.Event()
-    real = module.whole_lanes
     def slow(*arguments):
         if threading.current_thread() is thread:
             inside.set()
             leave.wait(60)
         return real(*arguments)
     module.whole_lanes = slow
+    from ensemblage.consensus import BipartiteVoting
+    def votes():
+        return BipartiteVoting(3, n_jobs=1, random_state=0).fit(labels).labels_
+    expected = votes()
     thread = threading.Thread(target=votes)
     thread.start()
     inside.wait(60)

@@ -28,8 +28,7 @@ from ensemblage.choices._choose_k import (
 )
 from ensemblage.cli import main
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
-from ensemblage.generation import DiversePartitions, RandomKPartitions
-from ensemblage.generation._pools import cut_children
+from ensemblage.generation import DiversePartitions, RandomKPartitions, make_pool
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._structure import (
@@ -558,10 +557,12 @@ def test_a_given_number_or_method_is_not_chosen(blobs):
 @pytest.mark.parametrize("kind", ["ward", "average"])
 def test_cuts_of_hierarchies_are_those_of_scipy(kind, decimals):
     X = np.random.default_rng(0).normal(size=(150, 2))
-    merges = linkage(X if decimals is None else X.round(decimals), kind)
-    cuts = cut_tree(merges, range(2, 12))
+    X = X if decimals is None else X.round(decimals)
+    cuts = cut_tree(linkage(X, kind), range(2, 12))
+    pool = make_pool(X, "agglomerative", standardize=False, n_jobs=1).ensemble
+    of_pool = dict(zip(pool.names, np.asarray(pool).T, strict=True))
     for k, cut in zip(range(2, 12), cuts.T, strict=True):
-        found = cut_children(merges[:, :2].astype(np.int64), k)
+        found = of_pool[f"{kind}_k{k}"]
         assert _choose_k._agreement(found, cut) == adjusted_rand_score(found, cut) == 1
         other = cuts[:, (k + 3) % 10]
         assert _choose_k._agreement(found, other) == adjusted_rand_score(found, other)

@@ -23,7 +23,6 @@ from ensemblage.choices._chooser import choose_candidate, learned_weights, train
 from ensemblage.datasets import make_world
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import numbers_of_clusters
-from ensemblage.pipeline._decisions import units_of
 from ensemblage.preprocessing import Preprocessor
 
 KINDS = ("clouds", "shapes", "numbers", "categories", "mixed", "wide", "single")
@@ -294,8 +293,9 @@ def choice(seed):
     """View, family and number of clusters that are chosen in a small world."""
     kind = KINDS[seed % len(KINDS)]
     preprocessor = Preprocessor(impute="median")
-    features = preprocessor.fit_transform(make_world(kind, n_samples=120, random_state=seed).X)
-    found = choose_candidate(features, units=units_of(preprocessor), n_jobs=1)
+    X = make_world(kind, n_samples=120, random_state=seed).X
+    units = ConsensusClustering(impute="median").plan(X).generator.units
+    found = choose_candidate(preprocessor.fit_transform(X), units=units, n_jobs=1)
     return f"{found.view} {found.family} {found.n_clusters}"
 
 

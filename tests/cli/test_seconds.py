@@ -6,60 +6,82 @@ import sys
 import time
 import zipfile
 
+import click
 import numpy as np
 import pytest
 from places import WINE
+from shell import call, succeed
 
-from ensemblage import ConsensusClustering, load
-from ensemblage.cli._seconds import OTHER, START, Seconds
+from ensemblage import ConsensusClustering, Ensemble, load
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.consensus._saved import save_model
+from ensemblage.generation import RandomKPartitions
+
+COMMAND = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--method", "km", "--stability", 0)
 
 
-def passing(monkeypatch, times):
-    """A clock that shows these times, one after the other."""
-    clock = iter(times)
-    monkeypatch.setattr("ensemblage.cli._seconds.time.perf_counter", lambda: next(clock))
-    monkeypatch.setattr("ensemblage.cli._seconds.beginning.at", 0.0)
+@pytest.fixture
+def takes(monkeypatch):
+    """A clock that shows what named functions have taken so far: those of whoever calls this."""
+    now = [100.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    succeed("methods")  # the first command of a process has begun with its imports
+
+    def take(seconds, where, name):
+        real = getattr(where, name)
+
+        def taking(*args, **options):
+            now[0] += seconds
+            return real(*args, **options)
+
+        monkeypatch.setattr(where, name, taking)
+
+    return take
 
 
-def test_nothing_passes_untold(monkeypatch):
-    passing(monkeypatch, [3.0, 3.5, 5.5, 6.0, 9.0, 9.0])
-    seconds = Seconds()
-    seconds.started({})
-    with seconds.spent_on("read"):
-        pass
-    with seconds.spent_on("consensus"):
-        pass
-    assert seconds == {START: 3.0, "read": 2.0, "consensus": 3.0, OTHER: 1.0}
-    assert list(seconds)[-1] == OTHER
-    assert sum(seconds.values()) == 9.0
+def fail(*_, **__):
+    raise ValueError("no")
 
 
-def test_a_stage_within_another_interrupts_it(monkeypatch):
-    passing(monkeypatch, [0.0, 1.0, 3.0, 7.0, 15.0])
-    seconds = Seconds()
-    seconds.started({})
-    with seconds.spent_on("outer"), seconds.spent_on("inner"):
-        pass
-    assert seconds == {START: 0.0, OTHER: 1.0, "outer": 2.0 + 8.0, "inner": 4.0}
+def seconds_of(folder):
+    return json.loads((folder / "summary.json").read_text(encoding="utf-8"))["seconds"]
 
 
-def test_a_stage_that_fails_is_counted(monkeypatch):
-    passing(monkeypatch, [0.0, 1.0, 3.0])
-    seconds = Seconds()
-    seconds.started({})
-    with pytest.raises(ValueError, match="no"), seconds.spent_on("read"):
-        raise ValueError("no")
-    assert seconds["read"] == 2.0
+def test_nothing_passes_untold(takes, tmp_path):
+    """What is in no stage is that of the start, up to the folder, and then that of the last one, other."""
+    takes(3.0, click.Group, "parse_args")
+    takes(40.0, RandomKPartitions, "fit_transform")
+    takes(8.0, KMeansConsensus, "fit")
+    takes(2.0, Ensemble, "save")
+    takes(0.5, click, "echo")
+    told = succeed(*COMMAND, "-o", tmp_path / "out").stderr.splitlines()
+    seconds = seconds_of(tmp_path / "out")
+    assert list(seconds) == [
+        *("start", "read", "base partitions", "write", "consensus", "ranking", "profile", "report", "other")
+    ]
+    partitions, other = seconds["base partitions"], seconds["other"]
+    assert 40 <= partitions < partitions + other == 40 + 0.5 * len(told)
+    others = {stage: seconds[stage] for stage in seconds if stage not in ("base partitions", "other")}
+    assert others == {"start": 3, "read": 0, "write": 2, "consensus": 8, "ranking": 0, "profile": 0, "report": 0}
 
 
-def test_what_an_earlier_run_did_keeps_its_seconds(monkeypatch):
-    passing(monkeypatch, [2.0, 2.0, 3.0])
-    seconds = Seconds()
-    seconds.started({START: 9.0, "base clusterings": 40.0, "consensus": 8.0})
-    with seconds.spent_on("consensus"):
-        pass
-    assert seconds == {START: 2.0, "base clusterings": 40.0, "consensus": 1.0, OTHER: 0.0}
+def test_what_an_earlier_run_did_keeps_its_seconds(takes, monkeypatch, tmp_path):
+    takes(40.0, RandomKPartitions, "fit_transform")
+    takes(7.0, click.Group, "parse_args")
+    with monkeypatch.context() as patch:
+        patch.setattr(KMeansConsensus, "fit", fail)
+        assert call(*COMMAND, "-o", tmp_path / "out").exit_code == 2
+    assert seconds_of(tmp_path / "out")["base partitions"] == 40
+    takes(1.0, KMeansConsensus, "fit")
+    takes(2.0, click.Group, "parse_args")
+    succeed(*COMMAND, "-o", tmp_path / "out")
+    seconds = seconds_of(tmp_path / "out")
+    assert {stage: spent for stage, spent in seconds.items() if spent} == {
+        "start": 9,
+        "base partitions": 40,
+        "consensus": 1,
+    }
+    assert list(seconds)[-1] == "other"
 
 
 @pytest.mark.slow

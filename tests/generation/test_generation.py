@@ -39,7 +39,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from ensemblage.base import threads
 from ensemblage.generation import DiversePartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
-from ensemblage.generation._clusterers import OF_THREADS, fold_warnings, k_parameter, prepare_clusterer
 from ensemblage.generation._kmeans import SphericalKMeans, _fill_empty, unit_rows
 
 GENERATORS = [RandomKPartitions, ResampledPartitions]
@@ -268,6 +267,10 @@ class Reduced(ClusterMixin, BaseEstimator):
         self.clusterer = clusterer
         self.n_components = n_components
 
+    def fit(self, X, y=None):
+        self.labels_ = np.arange(len(X)) % 3
+        return self
+
 
 @pytest.mark.parametrize(
     ("estimator", "parameter"),
@@ -278,20 +281,34 @@ class Reduced(ClusterMixin, BaseEstimator):
         (Birch(n_clusters=KMeans()), "n_clusters"),
         (Reduced(KMeans()), "clusterer__n_clusters"),
         (Reduced(GaussianMixture()), "n_components"),
-        (DBSCAN(), None),
         (make_pipeline(PCA(2), KMeans()), "kmeans__n_clusters"),
         (make_pipeline(FeatureAgglomeration(2), PCA(2), GaussianMixture()), "gaussianmixture__n_components"),
         (make_pipeline(PCA(2), make_pipeline(PCA(1), KMeans())), "pipeline__kmeans__n_clusters"),
-        (make_pipeline(PCA(2), DBSCAN()), None),
     ],
 )
 def test_parameter_of_k(estimator, parameter):
-    assert k_parameter(estimator) == parameter
+    X = make_blobs(30, 3, random_state=0)[0]
+    (fitted,) = RandomKPartitions(1, k_min=3, k_max=3, estimator=estimator, n_jobs=1).fit(X).estimators_
+    params, given = fitted.get_params(), estimator.get_params()
+    numbers = [name for name in given if name.rpartition("__")[2] in ("n_clusters", "n_components")]
+    assert params[parameter] == 3
+    assert [name for name in numbers if params.get(name, given[name]) != given[name]] == [parameter]
+
+
+@pytest.mark.parametrize("estimator", [DBSCAN(), make_pipeline(PCA(2), DBSCAN())])
+def test_clusterers_without_a_parameter_of_k_are_refused(estimator):
+    with pytest.raises(ValueError, match="must have a parameter n_clusters or n_components"):
+        RandomKPartitions(1, estimator=estimator).fit(np.zeros((20, 3)))
 
 
 def test_every_random_state_is_set_and_the_original_is_left_alone():
     original = make_pipeline(PCA(2, random_state=1), KMeans(3, random_state=1))
-    clones = [prepare_clusterer(original, 5, seed) for seed in (0, 0, 1)]
+    X = make_blobs(30, 3, random_state=0)[0]
+    of_seeds = [
+        RandomKPartitions(2, k_min=5, k_max=5, estimator=original, n_jobs=1, random_state=seed).fit(X).estimators_
+        for seed in (0, 0)
+    ]
+    clones = [of_seeds[0][0], of_seeds[1][0], of_seeds[0][1]]
     seeds = [(c.named_steps["pca"].random_state, c.named_steps["kmeans"].random_state) for c in clones]
     assert seeds[0] == seeds[1] != seeds[2]
     assert len({*seeds[0], *seeds[2]}) == 4
@@ -580,11 +597,20 @@ def test_warnings_are_folded(n_jobs):
 
 def test_what_scikit_learn_says_by_mistake_is_not_told():
     """Its threads clear the list of filters while others read it."""
+
+    class Wordy(Marked):
+        def fit(self, X, y=None):
+            mistaken = "`sklearn.utils.parallel.delayed` should be used with `sklearn.utils.parallel.Parallel`"
+            warnings.warn(mistaken, UserWarning, stacklevel=1)
+            warnings.warn("of interest", UserWarning, stacklevel=1)
+            return super().fit(X)
+
+        def __sklearn_clone__(self):
+            return Wordy()
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with fold_warnings():
-            warnings.warn(f"{OF_THREADS} `sklearn.utils.parallel.Parallel`", UserWarning, stacklevel=1)
-            warnings.warn("of interest", UserWarning, stacklevel=1)
+        RandomKPartitions(1, k_min=2, k_max=2, estimator=Wordy()).fit(np.zeros((9, 1)))
     assert [str(warning.message) for warning in caught] == ["of interest"]
 
 

@@ -389,7 +389,7 @@ def test_refused_on_the_command_line(tmp_path, X, monkeypatch, args, message):
 def test_interrupted_on_the_command_line(tmp_path, X):
     np.save(tmp_path / "X.npy", X)
     code = (
-        "import sys, ensemblage.generation._clusterers as run\n"
+        "import sys\n"
         "from ensemblage.cli import _generate as disk\n"
         "from contextlib import contextmanager\n"
         "def stop(done, total):\n"

@@ -4,10 +4,10 @@ import naive
 import numpy as np
 import pytest
 from limits import limit
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 
-from ensemblage.generation import _dense_rows, _diverse, _nearest
-from ensemblage.generation._clusterers import nearest_rows
+from ensemblage.generation import RandomKPartitions, _dense_rows, _diverse, _nearest
 from ensemblage.generation._dense_rows import are_dense
 from ensemblage.generation._diverse import Objects
 from ensemblage.generation._nearest import RowCells, clearly_nearest, have_ties, nearest_by_cells, slack_of_products
@@ -17,6 +17,23 @@ from ensemblage.generation._nearest import RowCells, clearly_nearest, have_ties,
 def cells(monkeypatch):
     """Cells whatever the number of rows is."""
     limit(monkeypatch, "pairs of rows that are compared in cells", 0)
+
+
+class EachAlone(ClusterMixin, BaseEstimator):
+    """Every row is a cluster of its own, whatever their number should be."""
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit(self, X, y=None):
+        self.labels_ = np.arange(len(X))
+        return self
+
+
+def nearest_rows(training, X):
+    """The training row that is nearest to each row: whose label it has."""
+    generator = RandomKPartitions(1, k_min=2, k_max=2, estimator=EachAlone(), n_jobs=1, random_state=0)
+    return generator.fit(training).transform(X)[:, 0]
 
 
 def rows_of(kind, n, d, seed=0):
@@ -68,8 +85,8 @@ def test_nearest_row_is_that_of_scikit_learn(cells, monkeypatch, d, n_jobs):
     X, queries = rows_of("clouds", 300, d), rows_of("clouds", 3_000, d, seed=1)
     expected = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(queries, return_distance=False)[:, 0]
     np.testing.assert_array_equal(clearly_nearest(X, queries, n_jobs), expected)
-    monkeypatch.setattr("ensemblage.generation._clusterers.NearestNeighbors", None)
-    np.testing.assert_array_equal(nearest_rows(X, queries, n_jobs), expected)
+    monkeypatch.setattr(NearestNeighbors, "kneighbors", None)
+    np.testing.assert_array_equal(nearest_rows(X, queries), expected)
 
 
 def test_rows_as_near_as_others_are_left_to_scikit_learn(cells):
@@ -88,10 +105,10 @@ def test_what_cells_are_for(monkeypatch, kind, seen):
     limit(monkeypatch, "pairs of rows that are compared in cells", 300 * 200 + (kind == "few"))
     X = rows_of("clouds", 300, 41 if kind == "wide" else 3)
     X = X.astype(np.float32) if kind == "float32" else X
-    asked = []
-    monkeypatch.setattr("ensemblage.generation._clusterers.clearly_nearest", lambda *of: asked.append(of))
-    nearest_rows(X, X[:200])
-    assert bool(asked) == seen
+    asked, search = [], NearestNeighbors.kneighbors
+    monkeypatch.setattr(NearestNeighbors, "kneighbors", lambda *of, **more: asked.append(of) or search(*of, **more))
+    np.testing.assert_array_equal(nearest_rows(X, X[:200]), np.arange(200))
+    assert bool(asked) != seen
 
 
 @pytest.mark.parametrize("factor", [1e300, 1e-300])

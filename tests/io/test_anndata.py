@@ -17,7 +17,7 @@ import ensemblage
 from ensemblage import ConsensusClustering, Ensemble, choose_k, load, to_anndata
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import RandomKPartitions
-from ensemblage.io._anndata import matrix_of, table_of
+from ensemblage.n_clusters import choose_resolution
 from ensemblage.preprocessing import Preprocessor
 from ensemblage.tables import h5ad
 
@@ -139,54 +139,67 @@ def test_wrong_arguments():
         Ensemble.from_anndata(cells(), [3])
     with pytest.raises(TypeError, match="adata must be an AnnData object or the path"):
         Ensemble.from_anndata(np.zeros((3, 3)))
-    with pytest.raises(TypeError, match="use_rep must be the name of a matrix"):
-        matrix_of(cells(), 3)
+    with pytest.raises(ValueError, match=r"use_rep must name a graph in \.obsp, .*Got 3"):
+        choose_resolution(cells(), use_rep=3)
 
 
 # What is clustered
 
 
-def test_principal_components_are_clustered_if_there_are_some(stored):
+def fitted(X):
+    return ConsensusClustering(3, generator=RandomKPartitions(5), standardize=False, random_state=0).fit(X)
+
+
+def check_clustered(model, values, names, note):
+    """What a model clustered: the values, whose names and description it has."""
+    expected = fitted(values)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.confidence_, expected.confidence_)
+    assert list(model.preprocessor_.get_feature_names_out()) == names
+    assert note in model.preprocessor_.notes_
+
+
+def test_principal_components_are_clustered_if_there_are_some():
     adata = cells()
-    for source in (adata, h5ad.open_anndata(stored)):
-        assert np.array_equal(matrix_of(source).values, adata.obsm["X_pca"])
-        assert matrix_of(source).names == ["X_pca_1", "X_pca_2", "X_pca_3"]
-        assert matrix_of(source).note == "clustered is .obsm['X_pca'], 3 columns"
-        assert np.array_equal(matrix_of(source, "other").values, adata.obsm["other"])
-        assert np.array_equal(matrix_of(source, "X").values, adata.X.toarray())
+    names = ["X_pca_1", "X_pca_2", "X_pca_3"]
+    check_clustered(fitted(adata), adata.obsm["X_pca"], names, "clustered is .obsm['X_pca'], 3 columns")
     del adata.obsm["X_pca"]
-    assert matrix_of(adata).note == "clustered is .X, 7 columns, for there is no .obsm['X_pca']"
-    assert matrix_of(adata).names == list(adata.var_names)
+    note = "clustered is .X, 7 columns, for there is no .obsm['X_pca']"
+    check_clustered(fitted(adata), adata.X.toarray(), list(adata.var_names), note)
 
 
 def test_frames_and_sparse_matrices():
     adata = cells()
-    adata.obsm["frame"] = pd.DataFrame({"u": range(N), "v": 1.5}, index=adata.obs.index)
-    adata.obsm["sparse"] = sparse.csr_matrix(adata.obsm["X_pca"])
-    assert matrix_of(adata, "frame").names == ["u", "v"]
-    assert np.array_equal(matrix_of(adata, "sparse").values, adata.obsm["X_pca"])
+    adata.obsm["X_pca"] = pd.DataFrame(
+        {"u": range(N), "v": np.arange(N) % 5, "w": np.arange(N) % 7}, index=adata.obs.index
+    )
+    check_clustered(
+        fitted(adata), adata.obsm["X_pca"].to_numpy(), list("uvw"), "clustered is .obsm['X_pca'], 3 columns"
+    )
+    places = cells().obsm["X_pca"]
+    adata.obsm["X_pca"] = sparse.csr_matrix(places)
+    names = ["X_pca_1", "X_pca_2", "X_pca_3"]
+    check_clustered(fitted(adata), places, names, "clustered is .obsm['X_pca'], 3 columns")
 
 
-def test_matrices_that_cannot_be_clustered(monkeypatch):
+def test_matrices_that_cannot_be_clustered(stored, tmp_path, monkeypatch):
     adata = cells()
-    with pytest.raises(
-        ValueError, match=r"use_rep must name a matrix in \.obsm of adata.* Got 'X_umap'.* there is X_pca, other"
-    ):
-        matrix_of(adata, "X_umap")
+    told = refused("run", stored, "--use-rep", "X_umap", "-o", tmp_path / "out")
+    assert "--use-rep must name a matrix in .obsm of cells.h5ad" in told
+    assert "Got 'X_umap'. In .obsm there is X_pca, other" in told
     limit(monkeypatch, "entries of a matrix of AnnData", 200)
     with pytest.raises(ValueError, match=r"at most 200 entries\. X of adata has 60 × 7"):
-        matrix_of(adata, "X")
+        choose_resolution(adata, use_rep="X")
     monkeypatch.undo()
-    empty = anndata.AnnData(obs=adata.obs)
     with pytest.raises(ValueError, match="must have a matrix to cluster"):
-        matrix_of(empty)
-    adata.obsm["text"] = pd.DataFrame({"u": ["a"] * N}, index=adata.obs.index)
+        fitted(anndata.AnnData(obs=adata.obs))
+    adata.obsm["X_pca"] = pd.DataFrame({"u": ["a"] * N}, index=adata.obs.index)
     with pytest.raises(ValueError, match="must hold numbers"):
-        matrix_of(adata, "text")
-    double = cells()
-    double.var_names = ["g"] * 7
+        fitted(adata)
+    del adata.obsm["X_pca"]
+    adata.var_names = ["g"] * 7
     with pytest.raises(ValueError, match=r"different names\. Got 'g' more than once"):
-        table_of(double, "X")
+        fitted(adata)
 
 
 # Beside the objects
@@ -374,7 +387,7 @@ def test_run_clusters_what_is_asked_for(stored, tmp_path, use):
     assert f"clustered is {name}" in result.stderr
     made = anndata.read_h5ad(out / "annotated.h5ad")
     check_kept(cells(), made)
-    X = matrix_of(cells(), use).values
+    X = cells().X.toarray() if use == "X" else cells().obsm[use or "X_pca"]
     model = ConsensusClustering(
         3, quality="fast", generator=ensemblage.generation.RandomKPartitions(5), random_state=0, standardize=False
     )
@@ -384,6 +397,10 @@ def test_run_clusters_what_is_asked_for(stored, tmp_path, use):
     assert (out / "annotated.h5ad").read_bytes() == before
     kept = load(out / "model.npz")
     assert np.array_equal(kept.labels_, model.labels_)
+    assert np.array_equal(kept.confidence_, model.confidence_)
+    columns = json.loads((out / "summary.json").read_text(encoding="utf-8"))["columns"]
+    names = cells().var_names if use == "X" else [f"{use or 'X_pca'}_{j}" for j in range(1, X.shape[1] + 1)]
+    assert [column["column"] for column in columns if column["use"] == "used"] == [*names]
     assert "ARI" in result.stdout
 
 

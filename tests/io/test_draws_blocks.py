@@ -1,6 +1,7 @@
 """Draws are read a block at a time, in the narrowest whole numbers, within a limit of memory."""
 
 import gzip
+import re
 import tracemalloc
 
 import numpy as np
@@ -12,8 +13,6 @@ from representatives import first_of
 from shell import fail, succeed
 
 from ensemblage import Ensemble
-from ensemblage.io import _draws_blocks
-from ensemblage.io._draws_blocks import bytes_to_read
 from ensemblage.posterior import read_draws
 
 RNG = np.random.default_rng(5)
@@ -39,6 +38,11 @@ def labels_of(draws):
     return np.stack([np.append(labels, -1)[codes] for labels, codes in of_draws])
 
 
+def bytes_to_read(n_labels, width=1):
+    """Three copies of the labels that are kept, and 64 bytes for each of a block."""
+    return 64 * min(n_labels, 2**20) + 3 * width * n_labels
+
+
 @pytest.fixture(params=[2**21, 200, 37], ids=lambda size: f"{size} bytes")
 def _block_size(monkeypatch, request):
     limit(monkeypatch, "bytes of draws that are read at once", request.param)
@@ -58,6 +62,7 @@ TEXTS = {
     "blank lines": ("\n\n" + text_of(DRAWS, end="\n\n") + "\n\n\n", DRAWS),
     "fractions of zero": (text_of(DRAWS.astype(float)), DRAWS),
     "a row name of two lines": (text_of(DRAWS).replace('"1",', '"a, b\nc",', 1), DRAWS),
+    "row names of two lines": (re.sub(r'(?m)^"(\d+)",', '"a\n\\1",', text_of(DRAWS)), DRAWS),
     "a short header": (text_of(DRAWS).replace('"",', "", 1), DRAWS),
     "no line end at the end": (text_of(DRAWS).rstrip(), DRAWS),
 }
@@ -86,6 +91,17 @@ def test_blocks_of_encoded_and_packed_text(tmp_path, encoding):
         read_draws(tmp_path / "cut.csv.gz", draws_axis="rows")
 
 
+@pytest.mark.parametrize(("encoding", "n_blocks"), [("utf-8", 8), ("utf-8-sig", 8), ("utf-16", 1)])
+def test_text_is_read_in_blocks_where_its_lines_are_found(tmp_path, monkeypatch, encoding, n_blocks):
+    """Lines of characters of two bytes are found once all is decoded."""
+    (tmp_path / "draws.csv").write_bytes(text_of(DRAWS).encode(encoding))
+    limit(monkeypatch, "bytes of draws that are read at once", len(text_of(DRAWS)) // 7)
+    blocks, load = [], np.loadtxt
+    monkeypatch.setattr(np, "loadtxt", lambda *of, **more: blocks.append(of) or load(*of, **more))
+    assert_array_equal(labels_of(read_draws(tmp_path / "draws.csv", draws_axis="rows")), DRAWS)
+    assert len(blocks) == n_blocks
+
+
 WRONG = {
     '"200",7,': "must have 8 fields, as the first one has. Got 9 in line 201",
     '"200",x': "Got the column 'V1' of text",
@@ -107,17 +123,8 @@ def test_lines_that_are_wrong(tmp_path, text):
 @pytest.mark.usefixtures("_block_size")
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy", "array", "feather"])
 def test_draws_that_are_left_out_are_not_kept(tmp_path, monkeypatch, kind):
-    """Blocks begin in the middle of a chain: what is kept goes by the place in the chain."""
+    """Blocks begin in the middle of a chain: what is kept goes by the place in the chain, and needs room alone."""
     limit(monkeypatch, "labels of a block of draws", 50)
-    limit(monkeypatch, "labels of a block of draws", 50)
-    kept = []
-    add = _draws_blocks.LabelBlocks.add
-
-    def counted(labels, values):
-        kept.append(len(values))
-        add(labels, values)
-
-    monkeypatch.setattr(_draws_blocks.LabelBlocks, "add", counted)
     path, frame = tmp_path / f"draws.{kind}", pd.DataFrame(DRAWS, columns=[f"V{j}" for j in range(7)])
     if kind == "csv":
         path.write_text(text_of(DRAWS))
@@ -125,11 +132,13 @@ def test_draws_that_are_left_out_are_not_kept(tmp_path, monkeypatch, kind):
         np.save(path, DRAWS)
     elif kind != "array":
         getattr(frame, f"to_{kind}")(path)
-    source = DRAWS if kind == "array" else path
-    draws = read_draws(source, draws_axis="rows", burn_in=17, thin=5)
-    assert_array_equal(labels_of(draws), DRAWS[17::5])
-    assert sum(kept) == len(DRAWS[17::5])
+    source, kept = DRAWS if kind == "array" else path, DRAWS[17::5]
+    given, room = {"draws_axis": "rows", "burn_in": 17, "thin": 5}, 64 * 50 + 3 * kept.size
+    draws = read_draws(source, **given, max_bytes=room)
+    assert_array_equal(labels_of(draws), kept)
     assert draws.ensemble.names[:2] == ["1.18", "1.23"]
+    with pytest.raises(ValueError, match=f"max_bytes = .* for {kept.size} labels"):
+        read_draws(source, **given, max_bytes=room - 1)
 
 
 @pytest.mark.usefixtures("_block_size")
@@ -156,38 +165,43 @@ def test_thinning_of_draws_in_columns(tmp_path):
         read_draws(tmp_path / "draws.csv", draws_axis="columns", burn_in=7)
 
 
-def test_labels_are_in_the_narrowest_type():
-    for largest, width in ((127, 1), (-128, 1), (128, 2), (-129, 2), (32_768, 4)):
-        assert _draws_blocks.narrowest(np.array([[0, largest]])).itemsize == width
+@pytest.mark.parametrize(
+    ("largest", "width"), [(127, 1), (-128, 1), (128, 2), (-129, 2), (32_767, 2), (32_768, 4), (-32_769, 4)]
+)
+def test_labels_are_in_the_narrowest_type(largest, width):
+    labels = np.array([[0, largest]] * 2)
+    needed = bytes_to_read(4, width)
+    assert_array_equal(labels_of(read_draws(labels, draws_axis="rows", max_bytes=needed)), labels)
+    with pytest.raises(ValueError, match=f"must fit into max_bytes = {needed - 1} bytes. Got {needed} bytes"):
+        read_draws(labels, draws_axis="rows", max_bytes=needed - 1)
+
+
+def test_labels_of_several_widths():
     wide = np.where(DRAWS == 8, 10**6, DRAWS)
     assert_array_equal(labels_of(read_draws(wide, draws_axis="rows")), wide)
 
 
-def test_the_largest_labels():
-    largest = np.array([[2**31 - 1, 1 - 2**31]])
-    assert_array_equal(_draws_blocks.whole_numbers(largest, -1, str), largest)
+def test_the_largest_labels(tmp_path):
+    largest = np.array([[2**31 - 1, 1 - 2**31]] * 2)
+    assert_array_equal(labels_of(read_draws(largest, draws_axis="rows")), largest)
+    path = tmp_path / "draws.parquet"
     for label in (2**31, -(2**31)):
-        with pytest.raises(ValueError, match=r"at most 2,147,483,647\. Got a larger one in 0\."):
-            _draws_blocks.whole_numbers(np.array([[label, 1]]), -1, str)
-    with pytest.raises(ValueError, match=r"Got a larger one in 1\."):  # the first one by rows
-        _draws_blocks.whole_numbers(np.array([[1, 2**31], [2**31, 1]]), -1, str)
+        pd.DataFrame({"a": [label, 1], "b": [1, 1]}).to_parquet(path)
+        with pytest.raises(ValueError, match=r"at most 2,147,483,647\. Got a larger one in column 'a'"):
+            read_draws(path, draws_axis="rows")
+    pd.DataFrame({"a": [1, 2**31], "b": [2**31, 1]}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"Got a larger one in column 'b'"):  # the first one by rows
+        read_draws(path, draws_axis="rows")
 
 
 @pytest.mark.usefixtures("_block_size")
 @pytest.mark.parametrize("end", ["", "\n"])
-def test_names_and_numbers_of_rows_are_known_before(tmp_path, end):
+def test_names_and_numbers_of_rows_are_known_before(tmp_path, monkeypatch, end):
     (tmp_path / "draws.csv").write_text("a,,b\n" + "\n".join(["1,2,1", "1,2,2"] * 50) + end)
-    table = _draws_blocks.blocks_of_file(tmp_path / "draws.csv", None, None)
-    assert (table.names, table.index, table.n_rows) == (["a", "column_2", "b"], None, 100)
-
-
-def test_where_blocks_end():
-    """Behind the last row that is whole."""
-    assert _draws_blocks._end_of_rows(b'1,2\n"a\nb') == 4
-    assert _draws_blocks._end_of_rows(b'1,2\n"a\nb"\n3') == 10
-    assert _draws_blocks._end_of_rows(b"1,2") == 0
-    wide = [_draws_blocks._is_wide("a,b".encode(codec)) for codec in ("utf-8", "utf-8-sig", "utf-16")]
-    assert wide == [False, False, True]
+    assert read_draws(tmp_path / "draws.csv", draws_axis="rows").ids == ["a", "column_2", "b"]
+    monkeypatch.setattr(np, "loadtxt", lambda *_, **__: pytest.fail("was read"))
+    with pytest.raises(ValueError, match=r"Reading draws\.csv must fit .* for 300 labels"):
+        read_draws(tmp_path / "draws.csv", draws_axis="rows", max_bytes=bytes_to_read(300) - 1)
 
 
 def test_dates_are_no_labels(tmp_path):
@@ -204,13 +218,6 @@ def test_tables_with_row_names_and_packed_ones(tmp_path):
         draws = read_draws(tmp_path / name, draws_axis="rows")
         assert_array_equal(labels_of(draws), DRAWS)
         assert draws.ids == list(frame.columns)
-
-
-def test_room_for_labels_before_any_are_read():
-    assert bytes_to_read(9, 4) - bytes_to_read(9, 1) == 3 * 3 * 9  # three copies
-    _draws_blocks.Room(bytes_to_read(5, 1)).expect(5, "draws.csv")
-    with pytest.raises(ValueError, match=r"Reading draws\.csv must fit into max_bytes = 334 bytes\. Got 335 bytes"):
-        _draws_blocks.Room(bytes_to_read(5, 1) - 1).expect(5, "draws.csv")
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +253,7 @@ def test_more_than_there_is_room_for_is_refused_before_it_is_read(large, monkeyp
     path, labels = large
     with pytest.raises(ValueError, match=r"Reading draws\.csv must fit into max_bytes = .* for 10,000,000 labels"):
         read_draws(path, draws_axis="rows", max_bytes=bytes_to_read(labels.size, 1) - 1)
-    monkeypatch.setattr(_draws_blocks.TextBlock, "numbers", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr(np, "loadtxt", lambda *_, **__: pytest.fail("was read"))
     for axis in ("rows", "columns"):
         with pytest.raises(ValueError, match="keep fewer draws with thin or burn_in"):
             read_draws(path, draws_axis=axis, max_bytes="70MB")

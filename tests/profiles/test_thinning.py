@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from pages import find
 
-from ensemblage import read_table
+from ensemblage import profile
 from ensemblage.cli import main
-from ensemblage.pipeline._describe import Thinning, _of_equal_depth, split_counts
+from ensemblage.preprocessing import thin_counts
 
 SECTION = "The clusters and what describes them"
 
@@ -59,71 +59,79 @@ def test_markers_are_those_of_the_second_part(counts):
     assert found["profile"]["honest"]["sentence"] in page.sentences
 
 
-def test_the_clusters_are_those_of_the_logarithms_of_the_first_part(counts):
-    from ensemblage.preprocessing import thin_counts
-
-    assert run(counts, "--selective-markers", "--thin-counts", "--seed", "3").exit_code == 0
+@pytest.mark.parametrize(
+    ("options", "dispersion"), [((), None), (("--dispersion", "2"), 2.0), (("--divide-by-depth",), None)]
+)
+def test_clusters_are_of_the_logarithms_of_the_first_part_and_markers_of_the_second(counts, options, dispersion):
+    """An object without a count has none in either part, whatever its depth is divided by."""
     table = pd.read_csv(counts)
-    first, _ = thin_counts(table.iloc[:, 1:].to_numpy(), random_state=3)
-    logs = pd.DataFrame(np.log1p(first), columns=[f"part of {name}" for name in table.columns[1:]])
+    table.iloc[5, 1:] = 0
+    table.to_csv(counts, index=False)
+    result = run(counts, "--selective-markers", "--thin-counts", "--seed", "3", *options)
+    assert result.exit_code == 0, result.stderr
+    assert ("both divided by the sums of their objects" in result.stderr) == ("--divide-by-depth" in options)
+    values = table.iloc[:, 1:].to_numpy()
+    parts = thin_counts(values, dispersion=dispersion, random_state=3)
+    if "--divide-by-depth" in options:
+        sums = [part.sum(axis=1) for part in parts]
+        parts = [part * (depth.mean() / np.maximum(depth, 1))[:, None] for part, depth in zip(parts, sums, strict=True)]
+    logs = pd.DataFrame(np.log1p(parts[0]), columns=[f"part of {name}" for name in table.columns[1:]])
     other = counts.parent / "first.csv"
     pd.concat([table["name"], logs], axis=1).to_csv(other, index=False)
     assert run(other, "--seed", "3", output="of_first").exit_code == 0
-    found, expected = (
-        pd.read_csv(counts.parent / name / "labels.csv")["cluster"].tolist() for name in ("out", "of_first")
+    found, expected = (pd.read_csv(counts.parent / name / "labels.csv") for name in ("out", "of_first"))
+    pd.testing.assert_frame_equal(found, expected)
+    markers = profile(found["cluster"], table.iloc[:, 1:], selective=True, thinned=parts[1]).selective.to_frame()
+    columns = ["cluster", "variable", "difference", "p_value"]
+    profiled = pd.read_csv(counts.parent / "out" / "profile.csv")
+    order = ["cluster", "variable"]
+    pd.testing.assert_frame_equal(
+        profiled[columns].sort_values(order, ignore_index=True),
+        markers[columns].sort_values(order, ignore_index=True),
+        check_dtype=False,
+        rtol=1e-4,
     )
-    assert found == expected
 
 
-def test_dispersion_and_depth_count(counts):
-    table, roles = read_table(counts), {"id_column": "name", "truth_column": None, "drop_columns": ()}
-    seconds = [
-        split_counts(table, how, 0, **roles)[1].second
-        for how in (Thinning(None, False), Thinning(2.0, False), Thinning(None, True))
-    ]
-    assert (seconds[0] != seconds[1]).any()
-    depths = seconds[2].sum(axis=1)
-    np.testing.assert_allclose(depths, depths[0])
-    assert np.ptp(seconds[0].sum(axis=1)) > 1
-    assert run(counts, "--selective-markers", "--thin-counts", "--dispersion", "0").exit_code == 0
-    other = run(counts, "--selective-markers", "--thin-counts", "--dispersion", "2")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,type\na,x\nb,y\nc,x\n", "needs columns of counts. t.csv has none besides ids and classes"),
+        ("name,type,g,h\na,x,0,0\nb,y,0,0\nc,x,0,0\n", "must have a column of numbers that vary"),
+    ],
+)
+def test_a_table_without_counts_is_refused(tmp_path, text, message):
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    roles = ["--id-column", "name", "--truth-column", "type"]
+    result = run(tmp_path / "t.csv", *roles, "--selective-markers", "--thin-counts", "--divide-by-depth")
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_another_dispersion_is_another_run(counts):
+    options = ["--selective-markers", "--thin-counts", "--dispersion"]
+    assert run(counts, *options, "0").exit_code == 0
+    other = run(counts, *options, "2")
     assert other.exit_code == 2
     assert "dispersion" in other.stderr
-
-
-def test_objects_without_a_count_stay_so():
-    counts = np.array([[0, 0], [2, 4], [3, 0]])
-    np.testing.assert_allclose(_of_equal_depth(counts), [[0, 0], [1, 2], [3, 0]])
-    assert (_of_equal_depth(0 * counts) == 0).all()
-
-
-def test_a_table_without_counts_is_refused(tmp_path):
-    (tmp_path / "t.csv").write_text("name,type\na,x\nb,y\nc,x\n", encoding="utf-8")
-    roles = {"id_column": "name", "truth_column": "type", "drop_columns": ()}
-    with pytest.raises(ValueError, match=r"needs columns of counts\. t\.csv has none besides ids and classes"):
-        split_counts(read_table(tmp_path / "t.csv"), Thinning(), 0, **roles)
 
 
 def test_counts_of_a_table_with_row_names_have_none(counts):
     frame = pd.read_csv(counts, index_col="name")
     frame.to_csv(counts, index_label="")
-    table, roles = read_table(counts), {"id_column": None, "truth_column": None, "drop_columns": ()}
-    assert table.index is not None
-    thinned, seconds = split_counts(table, Thinning(), 0, **roles)
-    assert (thinned.index, seconds.counts.index) == (table.index, None)
-    assert seconds.counts.names == list(frame.columns)
+    result = run(counts, "--selective-markers", "--thin-counts")
+    assert result.exit_code == 0, result.stderr
+    assert pd.read_csv(counts.parent / "out" / "labels.csv")["id"].tolist() == frame.index.tolist()
+    assert {row["variable"] for row in rows_of(counts)} == set(frame.columns)
 
 
-@pytest.mark.parametrize("by_depth", [False, True])
-def test_roles_and_notes_of_what_is_thinned(counts, by_depth):
-    """Roles that were given to counts are not those of their parts."""
-    table = read_table(counts, roles={"g0": "number", "name": "id"})
-    roles = {"id_column": "name", "truth_column": None, "drop_columns": ()}
-    thinned, seconds = split_counts(table, Thinning(None, by_depth), 0, **roles)
-    assert thinned.given_roles == {"name": "id"}
-    assert seconds.counts.found_roles["g0"] == table.found_roles["g0"]
-    assert (seconds.counts.given_roles, seconds.counts.index, seconds.second.dtype) == ({}, None, np.float64)
-    assert ("both divided by the sums of their objects" in thinned.notes[-1]) == by_depth
+def test_roles_that_were_given_to_counts_are_not_those_of_their_parts(counts):
+    result = run(counts, "--role", "g0=number", "--role", "name=id", "--selective-markers", "--thin-counts")
+    assert result.exit_code == 0, result.stderr
+    uses = {use["column"]: use for use in summary_of(counts)["columns"]}
+    assert uses["part of g0"] | {"column": "part of g1"} == uses["part of g1"]
+    assert uses["name"]["role"] == "id"
+    assert {row["variable"] for row in rows_of(counts)} == {f"g{j}" for j in range(8)}
 
 
 def test_known_classes_and_dropped_columns_are_not_split(counts):

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from pages import svgs_of
 from scipy.cluster.hierarchy import fcluster
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import adjusted_rand_score
@@ -17,9 +18,6 @@ from strategies import planted_labels
 import ensemblage
 from ensemblage import report
 from ensemblage.consensus import ConsensusModes, EvidenceAccumulation, KMeansConsensus
-from ensemblage.report._charts import association_svg
-from ensemblage.report._drawn import boxes_svg, heat_map_svg, nice_ticks, panel_svg, tree_svg
-from ensemblage.report._other_answers import cut, other_numbers
 
 RNG = np.random.default_rng(0)
 CLASSES = np.repeat([0, 1, 2], 40)
@@ -38,6 +36,27 @@ def summary_of(frame):
     labels = np.column_stack([CLASSES] * 2)
     model = KMeansConsensus(3, random_state=0).fit(labels)
     return report.summarize(labels, model, profile=ensemblage.profile(CLASSES, frame))
+
+
+@pytest.fixture(scope="module")
+def described():
+    return summary_of(pd.DataFrame({"a": CLASSES + RNG.normal(size=120), "b": RNG.normal(size=120)}))
+
+
+def panel_svg(panel):
+    """How the page draws a variable."""
+    summary = summary_of(pd.DataFrame({"a": CLASSES}))
+    summary["profile"]["panels"] = [panel]
+    (svg,) = svgs_of(report.render(summary), "The variables that describe the clusters best")
+    return svg
+
+
+def heat_map_svg(summary, **parts):
+    """How the page draws the means of the variables of some clusters."""
+    heat_map = summary["profile"]["heat_map"] | parts
+    summary = summary | {"profile": summary["profile"] | {"heat_map": heat_map}}
+    (svg,) = svgs_of(report.render(summary), "Profiles of the clusters")
+    return svg
 
 
 def test_few_values_are_stacked_bars(tmp_path):
@@ -79,32 +98,50 @@ def test_boxes_are_at_their_places():
     assert float(box["width"]) == pytest.approx(length / 2, abs=0.2)
     by_date = panel_svg(panel | {"quantiles": [[0, 100, 200, 300, 400], [None] * 5], "kind": "date"})
     assert any(re.fullmatch(r"19[67]\d-\d\d-\d\d", text or "") for text in texts(by_date))
-    rows = [{"name": 0, "values": [0.5, 0.75]}, {"name": 1, "quantiles": [0.1, 0.2, 0.3, 0.4, 0.5], "mean": 0.3}]
-    svg = boxes_svg(rows, 0, 1, [(0.5, "half")], "confidence")
-    assert {"half", "confidence", "0", "1"} <= set(texts(svg))
+
+
+def test_confidence_is_drawn_as_boxes_and_of_few_objects_one_by_one():
+    clusters = np.repeat([0, 1], [40, 2])
+    model = KMeansConsensus(2, random_state=0).fit(np.column_stack([clusters] * 2))
+    summary = report.summarize(np.column_stack([clusters] * 2), model)
+    quantiles = {"q5": 0.1, "q25": 0.2, "q50": 0.3, "q75": 0.4, "q95": 0.5}
+    summary["clusters"][0]["confidence"] |= quantiles | {"values": None}
+    summary["clusters"][1]["confidence"] |= {"values": [0.5, 0.75]}
+    (svg,) = svgs_of(report.render(summary), "Confidence of each cluster")
+    assert {"core", "border", "confidence", "0", "1"} <= set(texts(svg))
     assert svg.count("<circle") == 2
+    (box,) = (r for r in rects(svg) if "stroke" in r)
+    whole = next(e.attrib for e in ElementTree.fromstring(svg).iter() if e.get("stroke-width") == "1.5")
+    assert float(box["width"]) == pytest.approx((float(whole["x2"]) - float(whole["x1"])) / 2, abs=0.2)
 
 
-@pytest.mark.parametrize(("low", "high", "expected"), [(0, 1, 4), (0.013, 0.021, 3), (-5, 1e6, 4), (3, 3, 4)])
-def test_ticks_are_round_and_inside(low, high, expected):
-    ticks = nice_ticks(low, high, expected)
-    assert 1 <= len(ticks) <= expected + 1
-    assert all(low - 1e-9 <= tick <= high + 1e-9 for tick in ticks)
-
-
-@pytest.mark.parametrize(("low", "high"), [(3, 19_000), (-1.6, 1.7), (0.0007, 0.019), (3, 36_872), (1, 19), (0, 11)])
-def test_below_boxes_are_two_numbers_at_least(low, high):
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(3, 19_000), (-1.6, 1.7), (0.0007, 0.019), (3, 36_872), (1, 19), (0, 11), (0, 1), (0.013, 0.021), (-5, 1e6)],
+)
+def test_below_boxes_are_two_numbers_at_least_round_and_inside(low, high):
     row = [low, low + (high - low) / 4, (low + high) / 2, high - (high - low) / 4, high]
     panel = {"variable": "a", "clusters": [0], "quantiles": [row], "shares": None, "kind": "number", "levels": []}
-    assert 2 <= len(texts(panel_svg(panel))) - 2 <= 6  # beside the title and the cluster
+    title, cluster, *ticks = texts(panel_svg(panel))
+    assert (title, cluster) == ("a", "0")
+    assert 2 <= len(ticks) <= 6
+    values = [float(tick.replace("−", "-").replace(",", "")) for tick in ticks]
+    assert all(low - 1e-9 <= value <= high + 1e-9 for value in values)
+    assert np.diff(values) == pytest.approx(values[1] - values[0])
+    assert len(f"{values[1] - values[0]:.6g}".strip("-0.").rstrip("0").replace(".", "").strip("0")) <= 2
 
 
-def test_wide_names_have_their_room():
+def test_below_boxes_of_a_single_value_it_stands():
+    panel = {"variable": "a", "clusters": [0], "shares": None, "kind": "number", "levels": [], "quantiles": [[3] * 5]}
+    assert texts(panel_svg(panel)) == ["a", "0", "3"]
+
+
+def test_wide_names_have_their_room(described):
     """Of the letters of DejaVu Sans, the widest font that pages are shown in, at 11 pixels."""
     widths = {"m": 10.72, "d": 6.98, "v": 6.51, "p": 6.98, "_": 5.5, "s": 5.73, "h": 6.97, "i": 3.06, "e": 6.77}
     widths |= {"r": 4.52, "b": 6.98, "W": 10.88, "M": 9.49, "N": 8.23, "7": 7.0, "t": 4.31, " ": 3.5}
     for name in ("mdvp_shimmer_db", "mmmm", "WMN 77", "hiss", "tee"):
-        svg = heat_map_svg([[1.0]], [name], [0])
+        svg = heat_map_svg(described, z=[[1.0]], variables=[name], clusters=[0])
         shown = next(e for e in ElementTree.fromstring(svg).iter() if e.text == name)
         assert float(shown.get("x")) >= sum(widths[letter] for letter in name)
 
@@ -125,14 +162,19 @@ def test_letters_are_ten_pixels_high_on_a_phone():
 
 
 def test_a_matrix_of_two_values_has_two_colours_beside_it():
-    two = association_svg(np.eye(4), [0, 0, 1, 1], [1, 1, 1, 1], "1: joined")
-    shares = association_svg(np.eye(4) / 2, [0, 0, 1, 1], [1, 1, 1, 1], "share")
+    alike = np.column_stack([CLASSES] * 3)
+    two, shares = (
+        svgs_of(report.render(report.summarize(labels, model)), "How often two objects are together")[0]
+        for labels in (alike, np.column_stack([alike, CLASSES == 0]))
+        for model in [KMeansConsensus(3, random_state=0).fit(labels)]
+    )
     assert [t for t in texts(two) if t in ("0.2", "0.8")] == []
     assert {"0.2", "0.8"} <= set(texts(shares))
 
 
-def test_a_heat_map_has_its_numbers():
-    svg = heat_map_svg([[1.24, None], [-0.04, -3.0]], ["alcohol", "hue"], [0, 1])
+def test_a_heat_map_has_its_numbers(described):
+    z = [[1.24, None], [-0.04, -3.0]]
+    svg = heat_map_svg(described, z=z, variables=["alcohol", "hue"], clusters=[0, 1])
     assert texts(svg) == ["0", "1", "alcohol", "+1.2", None, "hue", "0", "−3.0"]
     assert {element.get("font-size") for element in ElementTree.fromstring(svg).iter() if element.text} == {"11"}
 
@@ -285,24 +327,37 @@ def hierarchy():
     return labels, EvidenceAccumulation(4, linkage="average").fit(labels)
 
 
-def test_cuts_of_the_hierarchy(hierarchy):
-    labels, model = hierarchy
-    for k in range(1, 8):
+def other_numbers(labels, model):
+    """By number of clusters, what the page has of other numbers; None if it has none."""
+    found = report.summarize(labels, model)["other_numbers"]
+    return found and {int(k): np.array(z) for k, z in found["labels"].items()}
+
+
+@pytest.mark.parametrize("n_clusters", [2, 4, 6])
+def test_cuts_of_the_hierarchy(hierarchy, n_clusters):
+    labels = hierarchy[0]
+    model = EvidenceAccumulation(n_clusters, linkage="average").fit(labels)
+    found = other_numbers(labels, model)
+    assert sorted(found) == [*range(max(2, n_clusters - 2), n_clusters + 3)]
+    for k, of_cut in found.items():
         theirs = fcluster(model.linkage_matrix_, k, "maxclust")
         if theirs.max() == k:  # it makes fewer where heights are tied
-            assert adjusted_rand_score(cut(model.linkage_matrix_, 120, k), theirs) == 1
-        assert cut(model.linkage_matrix_, 120, k).max() == k - 1
-    found = other_numbers(model, model.labels_)
-    assert sorted(found) == [2, 3, 4, 5, 6]
-    assert found[4].tolist() == model.labels_.tolist()
-    moved = model.labels_.copy()
-    moved[0] = (moved[0] + 1) % 4
-    assert other_numbers(model, moved) == {}  # no cut of it
+            assert adjusted_rand_score(of_cut, theirs) == 1
+        assert len(np.unique(of_cut)) == k <= of_cut.max() + 1 <= max(k, n_clusters)
+    assert found[n_clusters].tolist() == model.labels_.tolist()
+
+
+def test_what_has_no_other_numbers(hierarchy):
+    labels = hierarchy[0]
+    model = EvidenceAccumulation(4, linkage="average").fit(labels)
+    model.labels_ = model.labels_.copy()
+    model.labels_[0] = (model.labels_[0] + 1) % 4
+    assert other_numbers(labels, model) is None  # no cut of it
     gaps = labels.copy()
     gaps[:5] = -1
-    fitted = EvidenceAccumulation(4, linkage="average").fit(gaps)
-    assert (other_numbers(fitted, fitted.labels_)[3][:5] == -1).all()
-    assert other_numbers(KMeansConsensus(3, random_state=0).fit(labels), model.labels_) == {}
+    found = other_numbers(gaps, EvidenceAccumulation(4, linkage="average").fit(gaps))
+    assert (found[3][:5] == -1).all()
+    assert other_numbers(labels, KMeansConsensus(3, random_state=0).fit(labels)) is None
 
 
 def test_what_splits_and_what_merges(hierarchy):
@@ -310,7 +365,7 @@ def test_what_splits_and_what_merges(hierarchy):
     X = RNG.normal(size=(120, 3))
     summary = report.summarize(labels, model, features=X)
     changes = {row["k"]: row["sentence"] for row in summary["other_numbers"]["changes"]}
-    merged = cut(model.linkage_matrix_, 120, 3)
+    merged = np.array(summary["other_numbers"]["labels"]["3"])
     together = [
         c
         for c in range(4)
@@ -323,11 +378,12 @@ def test_what_splits_and_what_merges(hierarchy):
     assert "What splits, what merges" in page
     assert sorted(summary["figures"]["points"]["by_number"]) == ["2", "3", "5", "6"]
     assert summary["figures"]["points"]["by_number_of"] == "the same hierarchy"
-    svg = tree_svg({int(k): np.array(z) for k, z in summary["other_numbers"]["labels"].items()}, 4)
+    (svg,) = svgs_of(page, "From one number to the next")
     assert svg.count("<circle") == 2 + 3 + 4 + 5 + 6
     assert 'font-weight="600">4<' in svg
-    answer = {4: model.labels_, 3: merged}
-    assert {"7", "5", "12", "9"} <= set(texts(tree_svg(answer, 4, numbers=[7, 5, 12, 9])))
+    numbered = EvidenceAccumulation(4, linkage="average").fit(labels).align(np.array([7, 5, 12, 9])[model.labels_])
+    (svg,) = svgs_of(report.render(report.summarize(labels, numbered)), "From one number to the next")
+    assert {"7", "5", "12", "9"} <= set(texts(svg))
 
 
 def test_numbers_that_were_compared_say_what_splits_too():

@@ -13,6 +13,8 @@ from shell import say_version, succeed
 import ensemblage
 from ensemblage import Ensemble
 
+pytestmark = pytest.mark.filterwarnings("ignore:The base clusterers were saved with scikit-learn")
+
 RUN = ["run", "X.csv", "--partitions", 4, "--generator", "random-k", "--fit-on", 20, "--method", "km", "-k", 3]
 RUN += ["--seed", 1, "-o", "run"]
 SOURCE = {"default": "X", "pipeline": "X", "soft": "soft", "table": "table"}

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -161,6 +162,20 @@ def test_cells(X, tmp_path):
     assert "overwritten unasked" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad")
     assert "There are depth" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "new", "--color", "kind")
     assert "There are X_pca" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "new", "--use-rep", "X_umap")
+
+
+@pytest.mark.parametrize(
+    ("package", "command", "said"),
+    [
+        ("graspologic_native", ["sweep", "--algorithm", "leiden"], "ensemblage[graphs]`, or give --algorithm louvain"),
+        ("mtkahypar", ["run", "--method", "hgpa", "-k", 3, "--partitions", 4], "ensemblage[hypergraph]`, if there is"),
+    ],
+)
+def test_what_is_not_installed_is_said_and_no_defect(table, tmp_path, monkeypatch, package, command, said):
+    monkeypatch.setitem(sys.modules, package, None)
+    error = fail(*command, table, "-o", tmp_path / "out")
+    assert said in error
+    assert "defect" not in error
 
 
 def test_known_classes_are_compared_with_and_never_clustered(X, table, tmp_path):

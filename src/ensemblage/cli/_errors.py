@@ -136,7 +136,8 @@ def _fail_for(error: Exception) -> NoReturn:
         _fail(f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.")
     if isinstance(error, OSError):
         _fail(f"{error.filename or 'A file'} cannot be read or written: {shell_text(error.strerror or error)}.")
-    if isinstance(error, ValueError):
+    is_advice = isinstance(error, ImportError) and error.name is None  # Python's own errors name the module
+    if isinstance(error, ValueError) or is_advice:
         _fail(shell_text(error))
     if os.environ.get(TRACEBACK):
         raise error

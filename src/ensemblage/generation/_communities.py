@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage.base.options import Message, Option
 from ensemblage.base.threads import run_interruptibly
 from ensemblage.kernels._graphs import move_nodes
 
@@ -90,8 +91,12 @@ def import_leiden() -> Any:
         return importlib.import_module("graspologic_native")
     except ImportError as error:
         raise ImportError(
-            "Leiden needs graspologic-native. It cannot be imported. Run `pip install ensemblage[graphs]`, "
-            "or give algorithm='louvain', which needs nothing."
+            Message(
+                "Leiden needs graspologic-native. It cannot be imported. Run `pip install ensemblage[graphs]`, or "
+                "give ",
+                Option("algorithm", "louvain"),
+                ", which needs nothing.",
+            )
         ) from error
 
 

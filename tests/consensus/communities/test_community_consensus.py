@@ -377,7 +377,7 @@ def test_without_leiden_the_way_to_it_is_told(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "graspologic_native", None)
-    with pytest.raises(ImportError, match=r"pip install ensemblage\[graphs\]`, or give algorithm='louvain'"):
+    with pytest.raises(ImportError, match=r'pip install ensemblage\[graphs\]`, or give algorithm="louvain"'):
         CommunityConsensus(algorithm="leiden").fit(LOUVAIN, edges=A)
 
 

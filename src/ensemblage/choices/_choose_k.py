@@ -93,16 +93,15 @@ def by_criteria(
 
     ``backend`` is the library of the data frames of the result.
     """
-    name = "choose_k"
     with features_checked("X of choose_k", features):
         data = check_array(features, dtype=np.float64, ensure_min_samples=4)
     n_references = N_REFERENCES if n_references is None else n_references
-    check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)
-    check_whole(n_splits, f"n_splits of {name}", 1, MOST_TASKS)
-    check_whole(n_partitions, f"n_partitions of {name}", 2, MOST_TASKS)
-    check_whole(sample_size, f"sample_size of {name}", 20)
-    check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
-    check_progress(progress, f"progress of {name}")
+    check_whole(n_references, "n_references of choose_k", 1, MOST_TASKS)
+    check_whole(n_splits, "n_splits of choose_k", 1, MOST_TASKS)
+    check_whole(n_partitions, "n_partitions of choose_k", 2, MOST_TASKS)
+    check_whole(sample_size, "sample_size of choose_k", 20)
+    check_value(n_jobs, "n_jobs of choose_k", [Jobs()])
+    check_progress(progress, "progress of choose_k")
     *others, of_agreement = task_seeds(random_state, 6 + n_references).tolist()
     seeds = iter(others)
     everything, objects = data, sample_rows(len(data), sample_size, next(seeds))

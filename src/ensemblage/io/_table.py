@@ -91,7 +91,8 @@ class Table:
         """The table of some rows; its columns keep their roles."""
         columns, places = [column.take(rows) for column in self.columns], self.places
         numbers = None if self.numbers is None else self.numbers[rows]
-        taken = replace(self, columns=columns, places=lambda: np.array(places())[rows].tolist(), numbers=numbers)
+        taken = replace(self, columns=columns, numbers=numbers)
+        taken.places = lambda: list(map(places().__getitem__, rows.tolist()))
         taken.found_roles = self.found_roles
         return taken
 
